@@ -1,0 +1,263 @@
+/**
+ * The contract every client adapter keeps (DESIGN section 5). An adapter turns a client's hook bytes into a
+ * `HookEvent` of declared fields only, turns a `Decision` into the client's own answer, edits the client's
+ * configuration, and reads what its sessions used. It knows no rule and opens no network connection.
+ */
+import type { UsageTokens } from '#core/pricing.ts'
+
+// ---------------------------------------------------------------- events
+
+/** What a hook's transport knows beside the body: a header or an environment variable of the hook's process. */
+export type HookOrigin = {
+  /** The client's own name for how it was started, e.g. `cli` or `sdk-cli`. */
+  entrypoint?: string | undefined
+  /** Whether the client says that someone is at the keyboard; undefined = it did not say, to be read as nobody. */
+  attended?: boolean | undefined
+}
+
+type EventBase = {
+  sessionId: string
+  /** When the bytes arrived: milliseconds since the epoch, as passed to `parse`. */
+  atMs: number
+  cwd: string
+  /** As the payload has it: a hint only. The usage reader derives its own path (TRUST section 4). */
+  transcriptPath?: string
+  /** Set inside a subagent; the session is then its parent's. */
+  agentId?: string
+  agentType?: string
+  entrypoint?: string
+  attended?: boolean
+}
+
+/** A tool call that waits for an answer: the pause point. */
+export type ToolCall = EventBase & {
+  kind: 'tool_call'
+  toolName: string
+  toolUseId?: string
+  /** True when the call starts a subagent. */
+  startsSubagent: boolean
+  /** Only where `startsSubagent`: the model it names; absent = it inherits the session's. */
+  subagentModel?: string
+}
+/** The client is about to ask its user about a call. */
+export type PermissionPrompt = EventBase & { kind: 'permission_prompt'; toolName: string; toolUseId?: string }
+/** A call has ended; `ok` is false when the tool itself failed. */
+export type ToolDone = EventBase & { kind: 'tool_done'; toolName: string; toolUseId?: string; ok: boolean }
+/** `source`: startup, resume, clear, compact, or what a later version says. `model` where the client tells it. */
+export type SessionStart = EventBase & { kind: 'session_start'; source: string; model?: string }
+export type SessionEnd = EventBase & { kind: 'session_end'; reason: string }
+/** A prompt reached the model; not always typed by a person (task notifications come the same way). */
+export type Prompt = EventBase & { kind: 'prompt' }
+export type TurnEnd = EventBase & { kind: 'turn_end' }
+export type SubagentStart = EventBase & { kind: 'subagent_start' }
+export type SubagentEnd = EventBase & { kind: 'subagent_end' }
+/** An event that the adapter knows nothing more about, e.g. one of a newer version. Never held. */
+export type OtherEvent = EventBase & { kind: 'other'; name: string }
+
+export type HookEvent =
+  | ToolCall
+  | PermissionPrompt
+  | ToolDone
+  | SessionStart
+  | SessionEnd
+  | Prompt
+  | TurnEnd
+  | SubagentStart
+  | SubagentEnd
+  | OtherEvent
+
+/** Why bytes are not an event. Holds the name of a field, never a value. */
+export type ParseFailure = {
+  kind: 'parse_failure'
+  reason: 'too_large' | 'not_utf8' | 'not_json' | 'not_object' | 'missing_field' | 'wrong_type' | 'bad_id'
+  /** The field concerned, for the last three reasons. */
+  field?: string
+  sizeBytes: number
+}
+
+// ---------------------------------------------------------------- answers
+
+/** What the pause point decided, in words the client shows. `pass` has no text; the others never an empty one. */
+export type Decision = {
+  outcome: 'pass' | 'ask' | 'refuse'
+  /** Shown to the agent (refuse) or at the client's own prompt (ask). */
+  text: string
+  /** Shown to the person only, where the client can. */
+  systemMessage?: string
+}
+
+/** One decision in both transports; a hook uses the one it was installed with. */
+export type RenderedAnswer = {
+  http: { status: number; body: string }
+  command: { exit: number; stdout: string; stderr: string }
+}
+
+// ---------------------------------------------------------------- hooks in the client's configuration
+
+/** What an organisation or a person chose for the moment when our side is broken. */
+export type WhenBroken = 'pass' | 'block'
+
+export type HookInstall = {
+  /** Loopback address of the daemon's hook route, e.g. `http://127.0.0.1:7421/hook/claude`. */
+  hookUrl: string
+  /** The hook token (may submit events, nothing else). */
+  hookToken: string
+  /** The program for hooks that must be a command: absolute path and arguments; the event's name is appended. */
+  hookCommand: { exe: string; args: string[] }
+  whenBroken: WhenBroken
+}
+
+/** The person's own folder and the few environment variables that move the client's configuration. */
+export type ClientHome = { homeDir: string; env: Readonly<Record<string, string | undefined>> }
+
+export type HookChange = {
+  file: string
+  /** What was done, in a person's words, e.g. `added PreToolUse http hook`. */
+  changes: string[]
+  /** The whole file before and after; `before` is undefined when there was none, `after` when it is removed. */
+  before: string | undefined
+  after: string | undefined
+  /** Where the former text was kept; undefined on a dry run or when there was nothing to keep. */
+  backup?: string
+  dryRun: boolean
+}
+
+/** DESIGN section 5, "levels are told, never claimed". `managed` is set by what checks ownership, not here. */
+export type HookLevel = 'user_hook' | 'broken' | 'not_installed'
+
+/** One thing that switches the hook off, or could. */
+export type HookFinding = {
+  /** `off`: calls pass unseen now. `risk`: it could be switched off this way. */
+  severity: 'off' | 'risk'
+  code: string
+  /** One sentence for a person, with what to do. */
+  text: string
+  file?: string
+}
+
+export type HookInspection = {
+  level: HookLevel
+  whenBroken?: WhenBroken
+  /** True when the entries are ours but not what would be installed now (another address, token or program). */
+  outdated: boolean
+  findings: HookFinding[]
+}
+
+export type HookEditor = {
+  /** The file that `install` edits. */
+  settingsPath(home: ClientHome): string
+  /** @throws HookEditError when the file cannot be edited safely; nothing is written then. */
+  install(home: ClientHome, request: HookInstall, options: { dryRun: boolean }): HookChange
+  /** @throws HookEditError */
+  uninstall(home: ClientHome, options: { dryRun: boolean }): HookChange
+  /**
+   * Reads what is in force. `projectDirs` are the folders whose own settings can interfere;
+   * `expected` (when known) finds entries that are ours but outdated; `version` is the client's own.
+   */
+  inspect(home: ClientHome, about: { projectDirs: string[]; expected?: HookInstall; version?: string }): HookInspection
+}
+
+/** The client's file is one we must not touch: unparsable or of a wrong shape, with the place. */
+export class HookEditError extends Error {
+  readonly code: 'unparsable' | 'wrong_shape' | 'unreadable' | 'changed_meanwhile' | 'unsafe_file'
+  readonly file: string | undefined
+  readonly line: number | undefined
+  readonly column: number | undefined
+  constructor(
+    code: HookEditError['code'],
+    message: string,
+    place: { file?: string | undefined; line?: number | undefined; column?: number | undefined } = {},
+  ) {
+    super(message)
+    this.name = 'HookEditError'
+    this.code = code
+    this.file = place.file
+    this.line = place.line
+    this.column = place.column
+  }
+}
+
+// ---------------------------------------------------------------- usage
+
+/** One model response as its client recorded it. `key` is the provider's message id, else its request id. */
+export type UsageRecord = {
+  key: string
+  /** Exact model id as recorded. */
+  model: string
+  atMs: number
+  tokens: UsageTokens
+  agentId?: string
+}
+
+/** A tool use that the transcript shows, to be compared with the journal (calls that nobody judged). */
+export type SeenToolUse = { toolUseId: string; toolName: string; atMs: number; agentId?: string }
+
+/**
+ * How a tool use ended, as the transcript tells it.
+ * `declined`: a person said no at the prompt. `refused`: a rule or hook said no. `ran`: the tool ran, well or not.
+ */
+export type SeenToolResult = {
+  toolUseId: string
+  outcome: 'declined' | 'refused' | 'ran'
+  atMs: number
+  /** Who let it through or stopped it, where the client says so: `user_temporary`, `hook`, `config`… */
+  decidedBy?: string
+}
+
+/** Prices one record; pure. `picoUsd` is exact (10^-12 dollar). */
+export type PriceRecord = (record: Pick<UsageRecord, 'model' | 'atMs' | 'tokens'>) => {
+  picoUsd: bigint
+  fallback: boolean
+}
+
+/** What a reader must remember between two reads: plain JSON, to be kept by the caller and passed back unread. */
+export type UsageState = { readonly v: 1; readonly client: string }
+
+export type SessionUsage<S extends UsageState = UsageState> = {
+  state: S
+  /**
+   * The session's cost so far, subagents included: never lower than any earlier reading of the same state.
+   * Undefined = it was never read.
+   */
+  costPicoUsd: bigint | undefined
+  /** True when part of the cost was priced at the bound for unknown models. */
+  fallback: boolean
+  /** Models that were priced at the bound. */
+  unpricedModels: string[]
+  /** Model of the newest response of the session itself (not of a subagent). */
+  model?: string
+  /** What was new or changed in this read. At least once: a caller keys by `key` and `toolUseId`. */
+  records: UsageRecord[]
+  toolUses: SeenToolUse[]
+  toolResults: SeenToolResult[]
+  /** False when this read failed: the figures are those of earlier reads. `problem` says why, without a path. */
+  fresh: boolean
+  problem?: 'no_transcript' | 'unreadable' | 'not_a_file' | 'not_ours' | 'too_many_files'
+  /** True when there is more to read than one call takes: call again. */
+  more: boolean
+}
+
+export type UsageReader<S extends UsageState = UsageState> = {
+  /**
+   * Reads on from where `state` ended (undefined: from the start). Synchronous, bounded; never throws for what a
+   * file holds or lacks. `transcriptPath` and `cwd` are hints and are used only below the client's own roots.
+   * `rateCard` names the prices in use: another name than the state's re-prices from the start, the mark is kept.
+   */
+  readSession(
+    home: ClientHome,
+    session: { sessionId: string; cwd?: string | undefined; transcriptPath?: string | undefined },
+    state: S | undefined,
+    pricing: { rateCard: string; price: PriceRecord },
+  ): SessionUsage<S>
+}
+
+export type ClientAdapter<S extends UsageState = UsageState> = {
+  /** The client's name in attribution and on the wire, e.g. `claude-code`. */
+  client: string
+  title: string
+  parse(bytes: Uint8Array, nowMs: number, origin?: HookOrigin): HookEvent | ParseFailure
+  /** The answer to `event` (undefined = bytes that did not parse); an event that cannot be held always passes. */
+  render(decision: Decision, event?: HookEvent): RenderedAnswer
+  hooks: HookEditor
+  usage: UsageReader<S>
+}
