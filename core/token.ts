@@ -1,0 +1,55 @@
+/**
+ * Secrets that stand for somebody. The kind is in the text, so that a token at the wrong door is refused before any look-up;
+ * only the SHA-256 is stored; each kind has its own doors (the table is {@link TOKEN_DOORS}).
+ */
+export const TOKEN_KINDS = {
+  /** A joined machine. Reads rules and answers, files requests, reports; approves nothing. */
+  machine: 'hpm',
+  /** One-time join token in the fragment of a join line; bound to one member, fifteen minutes. */
+  join: 'hpj',
+  /** An owner's or admin's own credential (`team admin login`), twelve hours. */
+  admin: 'hpa',
+  /** A sign-in link made by a machine (`team web`): opens a look-only session. */
+  deviceLink: 'hpl',
+  /** A browser session. */
+  session: 'hps',
+  /** An invitation in a mailed link; accepted only after signing in as the invited address. */
+  invitation: 'hpi',
+  /** The first start's one-time sign-in. */
+  console: 'hpc',
+} as const
+export type TokenKind = keyof typeof TOKEN_KINDS
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+const SHAPE = /^(hp[a-z])_([a-z2-7]{52})$/
+
+/** A token of a kind from 32 random bytes: `hpm_` and 52 letters of lower-case base32 (RFC 4648 §6, unpadded). */
+export function makeToken(kind: TokenKind, random32: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of random32.subarray(0, 32)) {
+    bits = (bits << 8) | byte
+    held += 8
+    while (held >= 5) {
+      held -= 5
+      text += BASE32[(bits >> held) & 31]
+    }
+    bits &= (1 << held) - 1
+  }
+  if (held > 0) text += BASE32[(bits << (5 - held)) & 31]
+  return `${TOKEN_KINDS[kind]}_${text}`
+}
+
+/** The kind of a text that has the shape of a token of ours; undefined for anything else. */
+export function tokenKind(text: string): TokenKind | undefined {
+  const match = SHAPE.exec(text)
+  if (!match) return undefined
+  return (Object.keys(TOKEN_KINDS) as TokenKind[]).find(kind => TOKEN_KINDS[kind] === match[1])
+}
+
+/** Which doors of `/api/v1` a kind may use at all; anything else answers as if the door did not exist for it. */
+export const TOKEN_DOORS: Partial<Record<TokenKind, readonly string[]>> = {
+  machine: ['roots', 'rules', 'wait', 'approvals', 'answers', 'reports', 'machine', 'sign-in-links'],
+  admin: ['admin'],
+}
