@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+import { cn } from './class-names.ts'
+
+type Props = {
+  title: ReactNode
+  children?: ReactNode
+  action?: ReactNode
+  icon?: ReactNode
+  headingLevel?: 2 | 3
+  className?: string
+}
+
+/** Nothing here yet: says why, and what to do next. */
+export function EmptyState({ title, children, action, icon, headingLevel = 3, className }: Props) {
+  const Heading = headingLevel === 2 ? 'h2' : 'h3'
+  return (
+    <div className={cn('grid justify-items-center gap-1 px-6 py-10 text-center', className)}>
+      {icon && <span className="mb-2 text-ink-3 [&_svg]:size-6">{icon}</span>}
+      <Heading className="text-base">{title}</Heading>
+      {children && <div className="max-w-prose text-pretty text-ink-2">{children}</div>}
+      {action && <div className="mt-3 flex flex-wrap justify-center gap-2">{action}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,118 @@
+import type { ReactNode } from 'react'
+import { cn } from './class-names.ts'
+
+export type Column<Row> = {
+  key: string
+  head: ReactNode
+  cell: (row: Row, index: number) => ReactNode
+  /** Figures stand right-aligned with tabular numerals. */
+  numeric?: boolean
+  /** A head for screen readers only; for a column of buttons. */
+  hideHead?: boolean
+  /** Left out where the table is stacked. */
+  wideOnly?: boolean
+  /** Keep the column on one line. */
+  nowrap?: boolean
+  className?: string
+}
+
+type Props<Row> = {
+  /** What the table lists; for screen readers. */
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+  /** Shown in place of the rows when there are none; usually an EmptyState. */
+  empty?: ReactNode
+  /** A last row ("Total"), one cell a column key. */
+  total?: Record<string, ReactNode>
+  /** Marks a row, such as the one just changed. */
+  isMarked?: (row: Row) => boolean
+  /** Rows become small cards when the table's own box is below 560 px. Off for two- and three-column tables. */
+  stack?: boolean
+  hideHead?: boolean
+}
+
+/** A table; the first column names the row. Roles are spelled out, because stacking would drop them in some browsers. */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  empty,
+  total,
+  isMarked,
+  stack = true,
+  hideHead,
+}: Props<Row>) {
+  if (rows.length === 0 && empty) return <>{empty}</>
+  const cells = (key: string, content: (column: Column<Row>) => ReactNode, looks: string) => (
+    <tr
+      key={key}
+      role="row"
+      className={cn(
+        'border-b last:border-b-0',
+        stack && '@max-[35rem]:block @max-[35rem]:px-4 @max-[35rem]:py-2.5',
+        looks,
+      )}
+    >
+      {columns.map((column, position) => (
+        <td
+          key={column.key}
+          role={position === 0 ? 'rowheader' : 'cell'}
+          className={cn(
+            'px-4 py-2.25 align-middle',
+            column.numeric && 'text-right',
+            column.nowrap && 'whitespace-nowrap',
+            stack &&
+              '@max-[35rem]:flex @max-[35rem]:items-baseline @max-[35rem]:justify-between @max-[35rem]:gap-4 @max-[35rem]:px-0 @max-[35rem]:py-0.75',
+            stack && column.wideOnly && '@max-[35rem]:hidden',
+            column.className,
+          )}
+        >
+          {stack && !column.hideHead && position > 0 && (
+            <span aria-hidden className="hidden shrink-0 text-ink-3 text-xs @max-[35rem]:inline">
+              {column.head}
+            </span>
+          )}
+          {stack && position > 0 ? (
+            <div className="min-w-0 @max-[35rem]:text-right">{content(column)}</div>
+          ) : (
+            content(column)
+          )}
+        </td>
+      ))}
+    </tr>
+  )
+  return (
+    <div className="@container overflow-x-auto">
+      {/* biome-ignore lint/a11y/noRedundantRoles: stacking sets display:block, which takes the role away in some browsers */}
+      <table role="table" className={cn('w-full border-collapse text-left', stack && '@max-[35rem]:block')}>
+        <caption className="sr-only">{caption}</caption>
+        <thead role="rowgroup" className={cn(stack && '@max-[35rem]:sr-only', hideHead && 'sr-only')}>
+          <tr role="row" className="border-b">
+            {columns.map(column => (
+              <th
+                key={column.key}
+                role="columnheader"
+                scope="col"
+                className={cn(
+                  'whitespace-nowrap px-4 py-2 font-medium text-ink-3 text-xs',
+                  column.numeric && 'text-right',
+                )}
+              >
+                {column.hideHead ? <span className="sr-only">{column.head}</span> : column.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" className={cn(stack && '@max-[35rem]:block')}>
+          {rows.map((row, index) =>
+            cells(rowKey(row), column => column.cell(row, index), isMarked?.(row) ? 'bg-accent-soft' : ''),
+          )}
+          {total && cells('total', column => total[column.key] ?? null, 'border-t font-semibold')}
+        </tbody>
+      </table>
+    </div>
+  )
+}
