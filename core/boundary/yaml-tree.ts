@@ -1,0 +1,194 @@
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type ParsedNode,
+  Parser,
+} from 'yaml'
+import { MAX_DEPTH, MAX_TEXT_BYTES } from './limits.ts'
+import { clip } from './plain-text.ts'
+import type { Findings, Place } from './problem.ts'
+import type { Tree, TreeEntry } from './tree.ts'
+
+/** A document as the YAML library sees it, for edits in place; undefined (with findings) when it is none we take. */
+export interface YamlText {
+  doc: Document.Parsed
+  lines: LineCounter
+}
+
+class TooDeep extends Error {}
+
+/** Parses one YAML 1.2 document. Never throws, and reads nothing that could be a bomb: size and depth come first. */
+export function readYaml(text: string, findings: Findings): YamlText | undefined {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  if (text.length > MAX_TEXT_BYTES || utf8Length(text) > MAX_TEXT_BYTES) {
+    findings.error(
+      { start: 0, end: 0 },
+      'too_large',
+      'the document is larger than 256 KiB',
+      'keep boundaries in a file of their own, below 256 KiB',
+    )
+    return undefined
+  }
+  const parser = new Parser(offset => lines.addNewLine(offset))
+  const composer = new Composer({
+    version: '1.2',
+    uniqueKeys: true,
+    merge: false,
+    prettyErrors: false,
+    strict: true,
+    keepSourceTokens: true,
+    logLevel: 'silent',
+  })
+  const docs: Document.Parsed[] = []
+  try {
+    for (const doc of composer.compose(boundedTokens(text, parser), true, text.length))
+      docs.push(doc as Document.Parsed)
+  } catch (error) {
+    const at = { start: Math.min(parser.offset, text.length), end: text.length }
+    if (error instanceof TooDeep) {
+      findings.error(
+        at,
+        'too_deep',
+        `the document nests more than ${MAX_DEPTH} levels deep`,
+        'a rule needs five levels',
+      )
+    } else {
+      findings.error(at, 'yaml', 'the document cannot be read as YAML', 'check the text around this place')
+    }
+    return undefined
+  }
+  const [doc, second] = docs
+  if (second !== undefined) {
+    const start = second.range[0]
+    findings.error(
+      { start, end: start },
+      'yaml',
+      'a second YAML document starts here',
+      'keep everything in one document, without a second ---',
+    )
+    return undefined
+  }
+  if (doc === undefined) return undefined
+  for (const error of doc.errors)
+    reportYamlError(error.code, error.message, { start: error.pos[0], end: error.pos[1] }, findings)
+  for (const warning of doc.warnings) {
+    const at = { start: warning.pos[0], end: warning.pos[1] }
+    findings.error(at, 'yaml', clip(warning.message), 'leave tags and directives out')
+  }
+  return { doc, lines }
+}
+
+/** The parser's tokens, while its stack stays below the depth that is safe to recurse into. */
+function* boundedTokens(text: string, parser: Parser) {
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme)
+    if (parser.stack.length > MAX_DEPTH * 2) throw new TooDeep()
+  }
+  yield* parser.end()
+}
+
+function reportYamlError(code: string, message: string, at: Place, findings: Findings): void {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return findings.error(at, 'duplicate', 'this key stands twice in one map', 'keep one of the two')
+    case 'TAB_AS_INDENT':
+      return findings.error(at, 'yaml', 'a tab is used to indent', 'indent with spaces')
+    case 'BAD_SCALAR_START':
+      return findings.error(
+        at,
+        'yaml',
+        'a value cannot start with this character unquoted',
+        'put the comparison in quotes, as in ">= 20"',
+      )
+    case 'UNEXPECTED_TOKEN':
+      if (message.startsWith('Block scalar header includes extra characters: >')) {
+        return findings.error(
+          at,
+          'yaml',
+          'a value cannot start with > unquoted',
+          'put the comparison in quotes, as in ">= 20"',
+        )
+      }
+      return findings.error(
+        at,
+        'yaml',
+        `not valid YAML: ${clip(message)}`,
+        'check indentation, quotes and brackets around this place',
+      )
+    default:
+      return findings.error(
+        at,
+        'yaml',
+        `not valid YAML: ${clip(message)}`,
+        'check indentation, quotes and brackets around this place',
+      )
+  }
+}
+
+/** A YAML node as a tree; undefined (with findings) where it holds an alias, an anchor, a tag, a merge key or an odd key. */
+export function treeFromYaml(node: ParsedNode | null, at: Place, findings: Findings): Tree | undefined {
+  if (node === null) return { kind: 'scalar', value: null, source: '', ...at }
+  const place = { start: node.range[0], end: node.range[1] }
+  if (isAlias(node)) return refuse(findings, place, 'an alias (*name) is not read here', 'write the value out')
+  if (node.anchor !== undefined)
+    return refuse(findings, place, 'an anchor (&name) is not read here', 'write the value out where it is needed')
+  if (node.tag !== undefined) return refuse(findings, place, 'a tag (!name) is not read here', 'leave the tag out')
+  if (isScalar(node)) return scalarFromYaml(node.value, node.source ?? '', place, findings)
+  if (isSeq(node)) {
+    const items = node.items.map(item => treeFromYaml(item as ParsedNode | null, place, findings))
+    return items.includes(undefined) ? undefined : { kind: 'list', items: items as Tree[], ...place }
+  }
+  if (!isMap(node))
+    return refuse(findings, place, 'this value is not read here', 'write a word, a number, a list or a map')
+  const entries: TreeEntry[] = []
+  let whole = true
+  for (const pair of node.items) {
+    const key = pair.key as ParsedNode | null
+    const keyAt = key === null ? place : { start: key.range[0], end: key.range[1] }
+    if (!isScalar(key) || key.value === null || typeof key.value === 'object') {
+      refuse(findings, keyAt, 'a key must be a plain word', 'write a word before the colon')
+      whole = false
+      continue
+    }
+    if (key.anchor !== undefined || key.tag !== undefined) {
+      refuse(findings, keyAt, 'a key must be a plain word', 'leave anchors and tags out')
+      whole = false
+      continue
+    }
+    const value = treeFromYaml(pair.value as ParsedNode | null, keyAt, findings)
+    if (value === undefined) whole = false
+    else
+      entries.push({ key: typeof key.value === 'string' ? key.value : (key.source ?? String(key.value)), keyAt, value })
+  }
+  return whole ? { kind: 'map', entries, ...place } : undefined
+}
+
+function scalarFromYaml(value: unknown, source: string, place: Place, findings: Findings): Tree | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+    return { kind: 'scalar', value, source, ...place }
+  }
+  return refuse(findings, place, 'this value is not read here', 'write a word or a number')
+}
+
+function refuse(findings: Findings, at: Place, message: string, remedy: string): undefined {
+  findings.error(at, 'yaml', message, remedy)
+  return undefined
+}
+
+/** Bytes in UTF-8, counted without making them. */
+function utf8Length(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff)) bytes += 2
+    else if (unit > 0x7f) bytes += 1
+  }
+  return bytes
+}
