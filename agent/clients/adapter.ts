@@ -98,11 +98,15 @@ export type RenderedAnswer = {
 export type WhenBroken = 'pass' | 'block'
 
 export type HookInstall = {
-  /** Loopback address of the daemon's hook route, e.g. `http://127.0.0.1:7421/hook/claude`. */
+  /** Loopback address of the daemon's hook route; its path is the adapter's `hookPath`, by which entries are known. */
   hookUrl: string
   /** The hook token (may submit events, nothing else). */
   hookToken: string
-  /** The program for hooks that must be a command: absolute path and arguments; the event's name is appended. */
+  /**
+   * The program for hooks that must be a command: absolute path and arguments. The client's name and the event's are
+   * appended (`… claude-code SessionStart`). One of the paths must lie in a `.holdpoint` folder or be called
+   * `holdpoint…`, or the entries could not be known again.
+   */
   hookCommand: { exe: string; args: string[] }
   whenBroken: WhenBroken
 }
@@ -255,9 +259,17 @@ export type ClientAdapter<S extends UsageState = UsageState> = {
   /** The client's name in attribution and on the wire, e.g. `claude-code`. */
   client: string
   title: string
+  /** Path of the hook route that `HookInstall.hookUrl` must have. */
+  hookPath: string
+  /** What a command hook's process can tell from its environment; nothing else of it may be kept or sent. */
+  originFromEnv(env: Readonly<Record<string, string | undefined>>): HookOrigin
+  /** What an http hook's headers tell (lower-case names). */
+  originFromHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): HookOrigin
   parse(bytes: Uint8Array, nowMs: number, origin?: HookOrigin): HookEvent | ParseFailure
   /** The answer to `event` (undefined = bytes that did not parse); an event that cannot be held always passes. */
   render(decision: Decision, event?: HookEvent): RenderedAnswer
+  /** The answer that tells the client that our side failed: passes, or blocks where installed with `block`. */
+  renderBroken(why: string): RenderedAnswer
   hooks: HookEditor
   usage: UsageReader<S>
 }

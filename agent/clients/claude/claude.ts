@@ -1,0 +1,66 @@
+/** The Claude Code adapter. Its oddities, measured, are in README.md beside this file. */
+
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { type ClientAdapter, type ClientHome, HookEditError } from '#agent/clients/adapter.ts'
+import { inspectSettings, type SettingsText } from './inspect.ts'
+import { originFromEnv, originFromHeaders, parseClaudeHook } from './parse.ts'
+import { renderClaude, renderClaudeBroken } from './render.ts'
+import { CLAUDE_HOOK_PATH } from './settings.ts'
+import { claudeDir, installHooks, readSettingsText, uninstallHooks } from './settings-file.ts'
+import type { ClaudeUsageState } from './transcript.ts'
+import { readClaudeSession } from './transcript-file.ts'
+
+const MANAGED_DIR = '/etc/claude-code'
+
+/** Whatever cannot be read as text is left out: the client skips it as well. */
+function texts(files: string[]): SettingsText[] {
+  return files.flatMap(file => {
+    try {
+      const text = readSettingsText(file)
+      return text === undefined ? [] : [{ file, text }]
+    } catch (error) {
+      if (error instanceof HookEditError) return []
+      throw error
+    }
+  })
+}
+
+function managedFiles(): string[] {
+  const dropIns = join(MANAGED_DIR, 'managed-settings.d')
+  const names = fs.existsSync(dropIns) ? fs.readdirSync(dropIns).filter(n => n.endsWith('.json')) : []
+  return [join(MANAGED_DIR, 'managed-settings.json'), ...names.sort().map(n => join(dropIns, n))]
+}
+
+const settingsPath = (home: ClientHome) => join(claudeDir(home), 'settings.json')
+
+export const claude: ClientAdapter<ClaudeUsageState> = {
+  client: 'claude-code',
+  title: 'Claude Code',
+  hookPath: CLAUDE_HOOK_PATH,
+  originFromEnv,
+  originFromHeaders,
+  parse: parseClaudeHook,
+  render: renderClaude,
+  renderBroken: renderClaudeBroken,
+  hooks: {
+    settingsPath,
+    install: installHooks,
+    uninstall: uninstallHooks,
+    inspect(home, { projectDirs, expected, version }) {
+      const projects = projectDirs.flatMap(dir => {
+        const folder = join(dir, '.claude')
+        return [join(folder, 'settings.json'), join(folder, 'settings.local.json')]
+      })
+      return inspectSettings({
+        user: texts([settingsPath(home)])[0],
+        projects: texts(projects),
+        managed: texts(managedFiles()),
+        env: home.env,
+        ...(expected ? { expected } : {}),
+        ...(version ? { version } : {}),
+      })
+    },
+  },
+  usage: { readSession: readClaudeSession },
+}

@@ -1,0 +1,151 @@
+/** What the settings that are in force do to our hooks: a level and everything that switches them off. Pure. */
+import { HookEditError, type HookFinding, type HookInspection, type HookInstall } from '#agent/clients/adapter.ts'
+import { type JsonNode, nodeAt, plainOf } from './json-text.ts'
+import { coversLoopback, findOurEntries, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'
+
+export type SettingsText = { file: string; text: string }
+export type InspectInput = {
+  user: SettingsText | undefined
+  /** `.claude/settings.json` and `.claude/settings.local.json` of the projects concerned. */
+  projects: SettingsText[]
+  /** Managed settings, drop-ins included. */
+  managed: SettingsText[]
+  /** Environment that the client is started with, as far as it is known. */
+  env: Readonly<Record<string, string | undefined>>
+  expected?: HookInstall
+  /** The client's version, e.g. `2.1.332`. */
+  version?: string
+}
+
+/** `onFailure` is ignored before this one (measured). */
+const ON_FAILURE_SINCE = [2, 1, 295]
+/** The oldest version in which an http hook was seen to refuse. */
+const HTTP_HOOKS_SEEN = [2, 1, 150]
+const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
+
+function olderThan(version: string, than: number[]): boolean {
+  const parts = version.split('.').map(Number)
+  for (let i = 0; i < than.length; i++) {
+    if ((parts[i] ?? 0) !== than[i]) return (parts[i] ?? 0) < than[i]!
+  }
+  return false
+}
+
+type Parsed = { file: string; root: JsonNode; get: (...path: (string | number)[]) => unknown }
+
+function parse(source: SettingsText, findings: HookFinding[], severity: 'off' | 'risk'): Parsed | undefined {
+  try {
+    const root = readSettings(source.text)
+    const get = (...path: (string | number)[]) => {
+      const node = nodeAt(root, path)
+      return node && plainOf(node)
+    }
+    return { file: source.file, root, get }
+  } catch (error) {
+    if (!(error instanceof HookEditError)) throw error
+    const text = `${source.file} cannot be used (${error.message}); Claude Code skips such a file without a word.`
+    findings.push({ severity, code: 'settings_unusable', text, file: source.file })
+    return undefined
+  }
+}
+
+const glob = (pattern: string, text: string) =>
+  new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`).test(text)
+
+/** An invalid value in any PreToolUse entry makes the client drop the whole user file (measured). */
+function invalidForeignEntry(settings: Parsed): boolean {
+  const groups = settings.get('hooks', 'PreToolUse')
+  if (!Array.isArray(groups)) return false
+  return groups
+    .flatMap(g => (g as { hooks: unknown[] }).hooks)
+    .some(hook => {
+      const { timeout, onFailure } = (hook ?? {}) as Record<string, unknown>
+      const badTimeout = timeout !== undefined && (typeof timeout !== 'number' || timeout <= 0)
+      return badTimeout || (onFailure !== undefined && onFailure !== 'block' && onFailure !== 'allow')
+    })
+}
+
+function inspectProxy(user: Parsed, projects: Parsed[], env: InspectInput['env'], findings: HookFinding[]): void {
+  const sources = [user, ...projects]
+  const proxied = PROXIES.some(n => env[n] || sources.some(s => s.get('env', n)))
+  const effect = proxied
+    ? 'a proxy is set, so the hook goes there and tool calls run unseen'
+    : 'a proxy variable would send the hook elsewhere and tool calls would run unseen'
+  const severity = proxied ? 'off' : 'risk'
+  for (const name of ['NO_PROXY', 'no_proxy']) {
+    const value = user.get('env', name) as string | undefined
+    if (!coversLoopback(value)) {
+      const text = `env.${name} in ${user.file} does not name 127.0.0.1: ${effect}. Install the hooks again.`
+      findings.push({ severity, code: 'no_proxy_missing', text, file: user.file })
+    }
+    for (const project of projects) {
+      const own = project.get('env', name)
+      if (own === undefined || coversLoopback(own as string)) continue
+      const text = `env.${name} in ${project.file} takes loopback out again: ${effect}. Remove it there.`
+      findings.push({ severity, code: 'no_proxy_emptied', text, file: project.file })
+    }
+  }
+}
+
+/** Judges settings texts; see `HookInspection`. Never throws for what they hold. */
+export function inspectSettings(input: InspectInput): HookInspection {
+  const findings: HookFinding[] = []
+  const add = (severity: 'off' | 'risk', code: string, text: string, file?: string) =>
+    findings.push({ severity, code, text, ...(file ? { file } : {}) })
+  const user = input.user && parse(input.user, findings, 'off')
+  if (input.user && !user) return { level: 'broken', outdated: false, findings }
+  const ours = user ? findOurEntries(user.root) : []
+  if (!user || ours.length === 0) return { level: 'not_installed', outdated: false, findings }
+
+  const projects = input.projects.flatMap(p => parse(p, findings, 'risk') ?? [])
+  const managed = input.managed.flatMap(m => parse(m, findings, 'risk') ?? [])
+  const main = ours.find(o => o.event === 'PreToolUse')
+  const entry = main?.entry
+  for (const event of HOOK_EVENTS) {
+    if (ours.some(o => o.event === event)) continue
+    const what = event === 'PreToolUse' ? 'no tool call is seen' : 'a daemon that is down may stay down'
+    add(event === 'PreToolUse' ? 'off' : 'risk', 'hook_removed', `The ${event} hook is missing: ${what}.`, user.file)
+  }
+  if (main && entry) {
+    const narrowed = !['*', '', undefined].includes(main.matcher as string | undefined)
+    if (narrowed) add('off', 'hook_edited', 'The PreToolUse hook was narrowed to some tools.', user.file)
+    for (const key of ['if', 'async', 'once'])
+      if (entry[key] !== undefined && entry[key] !== false)
+        add('off', 'hook_edited', `The PreToolUse hook was given "${key}", so that calls pass it by.`, user.file)
+    if (typeof entry.timeout !== 'number' || entry.timeout < 1)
+      add('off', 'hook_edited', 'The time-out of the PreToolUse hook was changed.', user.file)
+  }
+  if (invalidForeignEntry(user)) {
+    const text = 'An entry among the PreToolUse hooks has an invalid value; Claude Code then drops this whole file.'
+    add('off', 'foreign_entry_invalid', text, user.file)
+  }
+  for (const source of [user, ...projects])
+    if (source.get('disableAllHooks') === true)
+      add('off', 'hooks_disabled', `disableAllHooks in ${source.file} switches every user hook off.`, source.file)
+  for (const source of managed)
+    if (source.get('allowManagedHooksOnly') === true)
+      add('off', 'managed_hooks_only', `${source.file} allows managed hooks only; install them there.`, source.file)
+  for (const source of [user, ...projects, ...managed]) {
+    const allowed = source.get('allowedHttpHookUrls')
+    const url = String(entry?.url)
+    if (!entry || !Array.isArray(allowed) || allowed.some(p => typeof p === 'string' && glob(p, url))) continue
+    add('off', 'url_not_allowed', `allowedHttpHookUrls in ${source.file} does not list our address.`, source.file)
+  }
+  inspectProxy(user, projects, input.env, findings)
+  const plugins = user.get('enabledPlugins')
+  if (plugins && Object.values(plugins).some(Boolean))
+    add('risk', 'plugins', 'Plugins are enabled; one with a hooks module can overrule a user hook.', user.file)
+
+  const whenBroken = entry?.onFailure === 'block' ? ('block' as const) : ('pass' as const)
+  const { version } = input
+  if (version !== undefined && whenBroken === 'block' && olderThan(version, ON_FAILURE_SINCE))
+    add('off', 'client_too_old', `Claude Code ${version} ignores "block when broken"; it needs 2.1.295.`)
+  if (version !== undefined && olderThan(version, HTTP_HOOKS_SEEN))
+    add('risk', 'client_untested', `Claude Code ${version} is older than any version these hooks were tried with.`)
+
+  const { expected } = input
+  const outdated =
+    expected !== undefined && ours.some(o => JSON.stringify(o.entry) !== JSON.stringify(hookEntry(o.event, expected)))
+  const level = findings.some(f => f.severity === 'off' && f.code !== 'client_too_old') ? 'broken' : 'user_hook'
+  return { level, whenBroken, outdated, findings }
+}
