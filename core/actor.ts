@@ -1,0 +1,27 @@
+import type { SessionMethod } from './approval/answer.ts'
+import type { Role } from './role.ts'
+
+/** A person, through a session of the web app or through a credential of their own. */
+export type MemberActor = {
+  kind: 'member'
+  memberId: string
+  orgId: string
+  orgSlug: string
+  role: Role
+  name: string
+  email: string
+  /** How the session began; `admin_credential` for the command's own credential. */
+  method: SessionMethod
+  authnAt: Date
+  sessionId?: string
+  how: 'web' | 'team-cli'
+  /** Begun from the demo mailbox: marked wherever it answers. */
+  demo: boolean
+}
+/** A joined connector, for its member; approves nothing, nobody's. */
+export type MachineActor = { kind: 'machine'; machineId: string; memberId: string; orgId: string; tokenId: string }
+/** The control plane itself: jobs and the first start. */
+export type SystemActor = { kind: 'system'; orgId: string }
+
+/** Who acts: a value that is passed in, never looked up. */
+export type Actor = MemberActor | MachineActor | SystemActor

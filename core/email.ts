@@ -1,0 +1,22 @@
+import { AppError } from './error.ts'
+
+/**
+ * The one spelling of an address: trimmed, lower case, strict grammar (one @, no quotes, comma, brackets, control or
+ * direction characters). Used wherever an address comes in, so that sending and checking never disagree.
+ */
+export function normaliseEmail(text: string): string {
+  const email = text.trim().toLowerCase()
+  const fine = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(email)
+  if (!fine || email.includes('..')) {
+    throw new AppError('BAD_INPUT', 'This is not an e-mail address we can send to.', { remedy: 'Write it as name@example.com.' })
+  }
+  return email
+}
+
+/** A person's or thing's name as it may stand in a mail header or on a page: no control, line break or direction characters. */
+export const plainName = (text: string): string =>
+  text
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 100)

@@ -1,0 +1,80 @@
+import type { Actor, MemberActor } from './actor.ts'
+import type { SessionMethod } from './approval/answer.ts'
+import { AppError } from './error.ts'
+import { type Role, roleAtLeast, roleRank } from './role.ts'
+
+/**
+ * Who may do what: one table for every door (DESIGN §2, TRUST §3). `from` is the least role of the ladder (an auditor only
+ * reads), `methods` are the ways a session may have begun. Whose request an answer is about is decided in approval/state.ts.
+ */
+const OWN_SIGN_IN: readonly SessionMethod[] = ['oidc', 'passkey', 'email_code', 'console']
+const OWN_OR_CREDENTIAL: readonly SessionMethod[] = [...OWN_SIGN_IN, 'admin_credential']
+
+const RIGHTS = {
+  'boundary.publish': { from: 'admin', methods: OWN_OR_CREDENTIAL },
+  'member.invite': { from: 'admin', methods: OWN_SIGN_IN },
+  'member.change_role': { from: 'admin', methods: OWN_SIGN_IN },
+  'member.remove': { from: 'admin', methods: OWN_SIGN_IN },
+  'laptop.lost': { from: 'admin', methods: OWN_SIGN_IN },
+  /** A join line for a machine of one's own; for somebody else's it takes `machine.add_for_others`. */
+  'machine.add': { from: 'member', methods: OWN_SIGN_IN },
+  'machine.add_for_others': { from: 'admin', methods: OWN_SIGN_IN },
+  'machine.revoke': { from: 'admin', methods: OWN_SIGN_IN },
+  'settings.change': { from: 'admin', methods: OWN_SIGN_IN },
+  'connection.change': { from: 'owner', methods: OWN_SIGN_IN },
+  'keys.rotate': { from: 'owner', methods: OWN_SIGN_IN },
+  'restore.confirm': { from: 'owner', methods: OWN_SIGN_IN },
+  'credential.make': { from: 'admin', methods: OWN_SIGN_IN },
+  'approval.answer': { from: 'member', methods: OWN_OR_CREDENTIAL },
+  /** Ends a grant that was given. */
+  'approval.revoke': { from: 'lead', methods: OWN_SIGN_IN },
+} as const satisfies Record<string, { from: Role; methods: readonly SessionMethod[] }>
+
+export type Right = keyof typeof RIGHTS
+
+/** Whether a person may use a right at all. */
+export function may(actor: MemberActor, right: Right): boolean {
+  const { from, methods } = RIGHTS[right]
+  return roleAtLeast(actor.role, from) && (methods as readonly SessionMethod[]).includes(actor.method)
+}
+
+/** All rights of a person: what a page shows as buttons. The doors ask again. */
+export const rightsOf = (actor: MemberActor): Right[] => (Object.keys(RIGHTS) as Right[]).filter(right => may(actor, right))
+
+/** Refuses with the reason, in words for the person: the role that is missing, or how the session would have to begin. */
+export function demand(actor: Actor, right: Right): asserts actor is MemberActor {
+  if (actor.kind !== 'member') throw new AppError('FORBIDDEN', 'Only a signed-in person can do this.')
+  const { from } = RIGHTS[right]
+  if (!roleAtLeast(actor.role, from)) {
+    throw new AppError('FORBIDDEN', `This takes the role ${from} or above; yours is ${actor.role}.`)
+  }
+  if (!may(actor, right)) {
+    throw new AppError('FORBIDDEN', `A session that began with ${methodName(actor.method)} cannot do this.`, {
+      remedy: 'Sign in with your own account.',
+    })
+  }
+}
+
+/** How a session began, in words. */
+export function methodName(method: SessionMethod): string {
+  switch (method) {
+    case 'oidc':
+      return 'single sign-on'
+    case 'passkey':
+      return 'a passkey'
+    case 'email_code':
+      return 'an e-mail code'
+    case 'console':
+      return "the first start's one-time sign-in"
+    case 'device_link':
+      return "a machine's link"
+    case 'admin_credential':
+      return "the command's credential"
+  }
+}
+
+/** Nobody invites, promotes or removes above their own role; only an owner makes an owner (DESIGN §2). */
+export function maySetRole(actor: MemberActor, from: Role, to: Role): boolean {
+  if (to === 'owner' || from === 'owner') return actor.role === 'owner'
+  return roleRank(from) <= roleRank(actor.role) && roleRank(to) <= roleRank(actor.role)
+}

@@ -1,0 +1,90 @@
+import { EventEmitter, on } from 'node:events'
+import pg from 'pg'
+import type { Tx } from './db.ts'
+import { env } from './env.ts'
+import { log } from './log.ts'
+
+/** What happened, told to every process over PostgreSQL's NOTIFY; a hint to look again, never the fact itself. */
+export type Signal = {
+  org: string
+  what: 'ruleset' | 'root' | 'answer' | 'approval' | 'machine' | 'member' | 'settings'
+  machine?: string
+  handle?: string
+}
+
+const CHANNEL = 'holdpoint'
+const holder = globalThis as unknown as { holdpointBus?: EventEmitter }
+
+/** Queues a signal that goes out if and only if the transaction commits. */
+export async function notify(tx: Tx, signal: Signal): Promise<void> {
+  await tx.$executeRaw`select pg_notify(${CHANNEL}, ${JSON.stringify(signal)})`
+}
+
+/**
+ * This process's ear: one LISTEN connection, reopened after a second when it breaks. Emits `signal`, and `reconnected`
+ * after a gap, upon which every listener must look again (signals of the gap are lost).
+ */
+export function bus(): EventEmitter {
+  if (holder.holdpointBus) return holder.holdpointBus
+  const emitter = new EventEmitter().setMaxListeners(0)
+  holder.holdpointBus = emitter
+  let first = true
+  const listen = async () => {
+    const client = new pg.Client({ connectionString: env().databaseUrl, keepAlive: true })
+    let ended = false
+    const again = () => {
+      if (ended) return
+      ended = true
+      client.end().catch(() => {})
+      setTimeout(listen, 1000).unref()
+    }
+    client.on('error', again).on('end', again)
+    client.on('notification', message => emitter.emit('signal', JSON.parse(message.payload ?? '{}') as Signal))
+    try {
+      await client.connect()
+      await client.query(`listen ${CHANNEL}`)
+      if (!first) emitter.emit('reconnected')
+      first = false
+    } catch (error) {
+      log.warn('bus.listen_failed', { message: (error as Error).message })
+      again()
+    }
+  }
+  void listen()
+  return emitter
+}
+
+/** Signals that pass a filter, until aborted. Also yields undefined after a gap: look again. */
+export async function* signals(want: (signal: Signal) => boolean, signal?: AbortSignal): AsyncGenerator<Signal | undefined> {
+  const own = new EventEmitter()
+  const forward = (s: Signal) => want(s) && own.emit('x', s)
+  const gap = () => own.emit('x', undefined)
+  bus().on('signal', forward).on('reconnected', gap)
+  try {
+    for await (const [value] of on(own, 'x', signal ? { signal } : {})) yield value as Signal | undefined
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') throw error
+  } finally {
+    bus().off('signal', forward).off('reconnected', gap)
+  }
+}
+
+/** Resolves true at the next signal that passes the filter (or after a gap), false when the time is over or it is aborted. */
+export function nextSignal(want: (signal: Signal) => boolean, timeoutMs: number, abort?: AbortSignal): { promise: Promise<boolean>; cancel(): void } {
+  let finish: (value: boolean) => void = () => {}
+  const promise = new Promise<boolean>(resolve => {
+    const hear = (s: Signal) => want(s) && finish(true)
+    const gap = () => finish(true)
+    const stop = () => finish(false)
+    const timer = setTimeout(stop, timeoutMs)
+    finish = value => {
+      clearTimeout(timer)
+      bus().off('signal', hear).off('reconnected', gap)
+      abort?.removeEventListener('abort', stop)
+      resolve(value)
+    }
+    bus().on('signal', hear).on('reconnected', gap)
+    abort?.addEventListener('abort', stop)
+  })
+  return { promise, cancel: () => finish(false) }
+}
