@@ -1,0 +1,69 @@
+// Bundles the connector: one file that a machine downloads, with the tiny program that a client starts per call inside it.
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
+
+/** What both bundles are made with. Readable on purpose: whoever installs it can look at what runs on their machine. */
+const COMMON = {
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  charset: 'utf8',
+  legalComments: 'inline',
+  logLevel: 'warning',
+  metafile: true,
+  write: false,
+}
+
+/**
+ * Writes `holdpoint.cjs`, `hook.cjs`, `meta.json` (esbuild's account of what is in them) and `manifest.json`
+ * {version, sha256, bytes} of holdpoint.cjs. The same sources give the same bytes.
+ * @param {{ root?: string, out?: string }} [places] the project's folder and the output folder
+ * @returns {Promise<{ version: string, sha256: string, bytes: number }>}
+ */
+export async function buildConnector({ root = ROOT, out = path.join(root, 'agent/dist') } = {}) {
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
+  const define = { __HOLDPOINT_VERSION__: JSON.stringify(version) }
+  const hook = await bundle(root, 'agent/hook/main.ts', 'hook.cjs', define)
+  const withHook = { ...define, __HOOK_SOURCE__: JSON.stringify(hook.text) }
+  const cli = await bundle(root, 'agent/cli.ts', 'holdpoint.cjs', withHook)
+  const bytes = Buffer.from(cli.text)
+  const manifest = { version, sha256: crypto.createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
+  const meta = { 'holdpoint.cjs': cli.meta, 'hook.cjs': hook.meta }
+  fs.mkdirSync(out, { recursive: true })
+  replace(path.join(out, 'hook.cjs'), hook.text, 0o755)
+  replace(path.join(out, 'holdpoint.cjs'), cli.text, 0o755)
+  replace(path.join(out, 'meta.json'), json(meta))
+  replace(path.join(out, 'manifest.json'), json(manifest))
+  return manifest
+}
+
+async function bundle(root, entry, name, define) {
+  const result = await build({
+    ...COMMON,
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile: name,
+    banner: { js: '#!/usr/bin/env node' },
+    define,
+  })
+  return { text: result.outputFiles[0].text, meta: result.metafile }
+}
+
+const json = value => `${JSON.stringify(value, null, 2)}\n`
+
+/** Never half a file: the server may be handing it out. */
+function replace(file, text, mode = 0o644) {
+  fs.writeFileSync(`${file}.new`, text, { mode })
+  fs.renameSync(`${file}.new`, file)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { version, sha256, bytes } = await buildConnector()
+  console.log(`holdpoint ${version}: ${bytes} bytes, sha256 ${sha256}`)
+}

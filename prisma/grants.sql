@@ -1,0 +1,16 @@
+-- What the application's role may not do, whatever it was granted. Run after every migration by the tables' owner;
+-- :"app" and :'app' are the role's name, here as in psql (psql -v app=holdpoint_app -f prisma/grants.sql).
+SELECT set_config('holdpoint.app', :'app', true);
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  -- Evidence is only ever added to.
+  FOREACH name IN ARRAY ARRAY['EvidenceEntry'] LOOP
+    IF to_regclass(format('%I', name)) IS NOT NULL THEN
+      EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM %I', name, current_setting('holdpoint.app'));
+    END IF;
+  END LOOP;
+END
+$$;

@@ -1,0 +1,74 @@
+// `npm run build`, and the build that `npm start` makes when the sources changed since the last one.
+import fs from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { runChild } from './child.mjs'
+import { root } from './environment.mjs'
+import { fingerprint } from './fingerprint.mjs'
+import { ensureGenerated, ensureInstalled, seconds } from './install.mjs'
+
+const OUT = path.join(root, '.next/standalone')
+const STAMP = path.join(root, '.next/holdpoint-sources')
+/** The bundle that puts the demo organisation into an empty database. */
+export const SEED = path.join(root, '.next/boot/seed.mjs')
+/** The server as Next builds it, with everything it needs beside it. */
+export const SERVER = path.join(OUT, 'server.js')
+
+/**
+ * Builds unless the last build was made from exactly these sources.
+ * @param {(line: string) => void} say
+ */
+export async function ensureBuilt(say) {
+  const sources = fingerprint()
+  const stamp = fs.existsSync(STAMP) ? fs.readFileSync(STAMP, 'utf8') : ''
+  if (stamp === sources && fs.existsSync(SERVER) && fs.existsSync(SEED)) return
+  say(`Building ${stamp ? '(the sources changed)' : '(about half a minute)'} ...`)
+  const started = Date.now()
+  fs.rmSync(STAMP, { force: true })
+  await build()
+  fs.writeFileSync(STAMP, sources) // last: a build that was cut short is made again
+  say(`Built in ${seconds(started)}.`)
+}
+
+/** The connector that the server hands out, the pages, and the seed. */
+async function build() {
+  const { buildConnector } = await import(pathToFileURL(path.join(root, 'agent/build.mjs')).href)
+  await buildConnector()
+  const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' }
+  const next = path.join(root, 'node_modules/next/dist/bin/next')
+  await runChild(process.execPath, [next, 'build'], { cwd: root, env, failure: '`next build` did not succeed' })
+  copyStatic('.next/static')
+  copyStatic('public')
+  await bundleSeed()
+}
+
+/** Next leaves these out of the standalone folder because a CDN could serve them. */
+function copyStatic(folder) {
+  const to = path.join(OUT, folder)
+  fs.rmSync(to, { recursive: true, force: true })
+  if (fs.existsSync(path.join(root, folder))) fs.cpSync(path.join(root, folder), to, { recursive: true })
+}
+
+/** Packages stay outside: the seed runs beside node_modules. */
+export async function bundleSeed() {
+  const { build: bundle } = await import('esbuild')
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: ['server/boot/seed.ts'],
+    outfile: SEED,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    conditions: ['react-server'],
+    logLevel: 'warning',
+  })
+}
+
+if (process.argv[1] === path.join(root, 'server/boot/build.mjs')) {
+  const say = line => console.log(line)
+  await ensureInstalled(say)
+  await ensureGenerated(say)
+  await ensureBuilt(say)
+}
