@@ -42,7 +42,7 @@ export function RadioCards<V extends string>({
             key={option.value}
             className={cn(
               'relative grid grid-cols-[1rem_1fr_auto] items-start gap-x-2.5 rounded-lg border border-line-strong bg-panel px-3 py-2.5',
-              'has-checked:border-accent has-checked:bg-accent-soft has-disabled:opacity-50 has-enabled:hover:border-control has-enabled:has-checked:hover:border-accent',
+              'has-checked:border-accent has-checked:bg-accent-soft has-disabled:bg-raised has-disabled:text-ink-3 has-enabled:hover:border-control has-enabled:has-checked:hover:border-accent',
               'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
             )}
           >
@@ -67,7 +67,7 @@ export function RadioCards<V extends string>({
             </label>
             {option.icon && <span className="text-ink-3 [&_svg]:size-4">{option.icon}</span>}
             {option.hint && (
-              <p id={`${own}-${option.value}-hint`} className="col-start-2 text-sm text-ink-2">
+              <p id={`${own}-${option.value}-hint`} className={cn('col-start-2 text-sm', option.disabled ? 'text-ink-3' : 'text-ink-2')}>
                 {option.hint}
               </p>
             )}

@@ -22,7 +22,7 @@ export function SegmentedControl<V extends string>(props: Props<V>) {
   const { label, showLabel, name, value, defaultValue, onChange, segments, full, disabled } = props
   const own = useId()
   return (
-    <fieldset disabled={disabled} className={cn('min-w-0', !full && 'inline-block')}>
+    <fieldset disabled={disabled} className={cn('min-w-0', !full && 'w-fit')}>
       <legend className={cn(showLabel ? 'mb-1.5 text-sm font-medium' : 'sr-only')}>{label}</legend>
       <div
         className={cn(

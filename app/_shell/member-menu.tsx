@@ -1,0 +1,78 @@
+'use client'
+
+import { ChevronsUpDown, LogOut } from 'lucide-react'
+import { useState } from 'react'
+import { Menu, MenuChoice, MenuItem, MenuSeparator } from '#app/_ui/menu.tsx'
+import { THEME_CHOICES, useTheme } from '#app/_ui/theme-choice.tsx'
+import { toast } from '#app/_ui/toast-store.ts'
+import { signOut } from './sign-out.ts'
+
+/** `role` and `method` in words; the method completes "Signed in with …": "a passkey". */
+export type ShellMember = { name: string; email: string; role: string; method: string }
+
+/** Who is signed in, with which role and how; theme; the way out. */
+export function MemberMenu({ member, side = 'top' }: { member: ShellMember; side?: 'top' | 'bottom' }) {
+  const [theme, setTheme] = useTheme()
+  const [leaving, setLeaving] = useState(false)
+  const leave = async () => {
+    setLeaving(true)
+    try {
+      await signOut()
+    } catch {
+      setLeaving(false)
+      toast('You are still signed in', { tone: 'held', description: 'The server did not answer. Try again.' })
+    }
+  }
+  return (
+    <Menu
+      label="You"
+      align="start"
+      side={side}
+      className="w-64"
+      trigger={
+        <button
+          type="button"
+          className="flex min-h-11 w-full min-w-0 items-center gap-2.5 rounded-md px-2 py-1 text-left hover:bg-raised data-[state=open]:bg-raised"
+        >
+          <Initials name={member.name} />
+          <span className="grid min-w-0 leading-4">
+            <span className="truncate font-medium">{member.name}</span>
+            <span className="truncate text-ink-3 text-xs">{member.role}</span>
+          </span>
+          <span className="sr-only">, your account</span>
+          <ChevronsUpDown aria-hidden className="ml-auto size-3.5 shrink-0 text-ink-3" />
+        </button>
+      }
+    >
+      <div className="grid gap-0.5 px-2 py-1.5">
+        <span className="truncate font-medium">{member.name}</span>
+        <span className="truncate text-ink-2 text-sm">{member.email}</span>
+        <span className="text-ink-3 text-xs">
+          Role: {member.role}. Signed in with {member.method}.
+        </span>
+      </div>
+      <MenuSeparator />
+      <MenuChoice label="Theme" value={theme} onChange={setTheme} choices={THEME_CHOICES} />
+      <MenuSeparator />
+      <MenuItem icon={<LogOut aria-hidden />} disabled={leaving} onSelect={leave}>
+        Sign out
+      </MenuItem>
+    </Menu>
+  )
+}
+
+function Initials({ name }: { name: string }) {
+  const letters = name
+    .split(/[\s.-]+/)
+    .filter(Boolean)
+    .map(word => [...word][0])
+  const shown = letters.length > 1 ? `${letters[0]}${letters.at(-1)}` : (letters[0] ?? '?')
+  return (
+    <span
+      aria-hidden
+      className="grid size-7 shrink-0 place-items-center rounded-full border border-line-strong bg-raised font-medium text-ink-2 text-xs uppercase"
+    >
+      {shown}
+    </span>
+  )
+}

@@ -1,0 +1,45 @@
+'use client'
+
+import { ChevronsUpDown } from 'lucide-react'
+import { LogoMark } from '#app/_ui/logo.tsx'
+import { Menu, MenuItem, MenuLabel } from '#app/_ui/menu.tsx'
+
+export type Organisation = { slug: string; name: string }
+type Props = { org: Organisation; organisations: readonly Organisation[] }
+
+/** Mark, product and organisation; a menu where there is more than one organisation. */
+export function OrganisationSwitch({ org, organisations }: Props) {
+  const brand = (
+    <>
+      <LogoMark />
+      <span className="min-w-0 truncate">
+        <span className="font-semibold tracking-[-0.01em]">Holdpoint</span>
+        <span className="text-ink-3"> · {org.name}</span>
+      </span>
+    </>
+  )
+  if (organisations.length < 2) return <div className="flex min-h-9 min-w-0 items-center gap-2 px-2">{brand}</div>
+  return (
+    <Menu
+      label="Organisations"
+      align="start"
+      trigger={
+        <button
+          type="button"
+          className="flex min-h-9 w-full min-w-0 items-center gap-2 rounded-md px-2 text-left hover:bg-raised data-[state=open]:bg-raised"
+        >
+          {brand}
+          <span className="sr-only">, change organisation</span>
+          <ChevronsUpDown aria-hidden className="ml-auto size-3.5 shrink-0 text-ink-3" />
+        </button>
+      }
+    >
+      <MenuLabel>Organisations you belong to</MenuLabel>
+      {organisations.map(each => (
+        <MenuItem key={each.slug} href={`/${each.slug}`} current={each.slug === org.slug}>
+          {each.name}
+        </MenuItem>
+      ))}
+    </Menu>
+  )
+}

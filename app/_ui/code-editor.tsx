@@ -1,0 +1,145 @@
+'use client'
+
+import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef } from 'react'
+import { cn } from './class-names.ts'
+import { CodeLines } from './code-lines.tsx'
+import { formatPlural } from './format.ts'
+import { type Edit, indentEdit, newlineEdit, outdentEdit } from './indent.ts'
+import { Pill } from './pill.tsx'
+
+/** Line and columns count from 1; `endColumn` is the first column after the fault. */
+export type CodeError = {
+  line: number
+  column?: number
+  endColumn?: number
+  message: ReactNode
+  kind?: 'error' | 'warning'
+}
+
+type Props = {
+  /** The accessible name: "Rule set, YAML". */
+  label: string
+  value: string
+  onChange?: (value: string) => void
+  errors?: readonly CodeError[]
+  readOnly?: boolean
+  name?: string
+  /** Height in lines at least and at most; beyond it the box scrolls. */
+  minLines?: 6 | 12 | 20
+  className?: string
+}
+
+const MIN_HEIGHT = { 6: 'min-h-[9.375rem]', 12: 'min-h-[17.25rem]', 20: 'min-h-[27.75rem]' }
+
+/**
+ * A YAML editor: a real text box lies, with clear ink, over the coloured lines. Tab indents; Escape then Tab leaves.
+ * Faults are marked in their line, listed beneath, and read out with the box.
+ */
+export function CodeEditor({ label, value, onChange, errors = [], readOnly, name, minLines = 12, className }: Props) {
+  const id = useId()
+  const box = useRef<HTMLTextAreaElement>(null)
+  const leaving = useRef(false)
+  const faults = useMemo(() => errors.toSorted((a, b) => a.line - b.line), [errors])
+
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (readOnly || event.nativeEvent.isComposing) return
+    if (event.key === 'Escape') {
+      leaving.current = true
+      return
+    }
+    const { selectionStart: start, selectionEnd: end } = event.currentTarget
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey
+    if (event.key === 'Tab' && plain && !leaving.current) {
+      event.preventDefault()
+      applyEdit(
+        event.currentTarget,
+        event.shiftKey ? outdentEdit(value, start, end) : indentEdit(value, start, end),
+        onChange,
+      )
+    } else if (event.key === 'Enter' && plain && !event.shiftKey) {
+      event.preventDefault()
+      applyEdit(event.currentTarget, newlineEdit(value, start, end), onChange)
+    }
+    if (event.key !== 'Shift') leaving.current = false
+  }
+
+  const goTo = (fault: CodeError) => {
+    const lines = value.split('\n')
+    const start = lines.slice(0, fault.line - 1).reduce((sum, line) => sum + line.length + 1, 0)
+    const from = start + Math.max(0, (fault.column ?? 1) - 1)
+    const to = fault.endColumn ? start + fault.endColumn - 1 : start + (lines[fault.line - 1]?.length ?? 0)
+    box.current?.focus()
+    box.current?.setSelectionRange(from, Math.max(from, to))
+    document.getElementById(`${id}-line-${fault.line}`)?.scrollIntoView({ block: 'nearest' })
+  }
+
+  const errorCount = faults.filter(fault => fault.kind !== 'warning').length
+  return (
+    <div className={cn('min-w-0', className)}>
+      <div
+        className={cn(
+          'max-h-[70vh] overflow-auto py-3 has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent',
+          MIN_HEIGHT[minLines],
+        )}
+      >
+        <div className="relative min-h-full min-w-max font-mono text-code">
+          <CodeLines text={value} faults={faults} idPrefix={id} />
+          <textarea
+            ref={box}
+            name={name}
+            aria-label={label}
+            aria-invalid={errorCount > 0 || undefined}
+            aria-describedby={`${id}-faults ${id}-keys`}
+            value={value}
+            readOnly={readOnly}
+            onChange={event => onChange?.(event.target.value)}
+            onKeyDown={onKeyDown}
+            onFocus={() => {
+              leaving.current = false
+            }}
+            wrap="off"
+            spellCheck={false}
+            autoCapitalize="off"
+            autoComplete="off"
+            autoCorrect="off"
+            className="code-ink absolute inset-0 block h-full w-full resize-none overflow-hidden whitespace-pre border-0 bg-transparent p-0 pl-14 outline-0 [tab-size:2]"
+          />
+        </div>
+      </div>
+      <div id={`${id}-faults`}>
+        {faults.length > 0 && <p className="sr-only">{formatPlural(faults.length, 'problem')}:</p>}
+        {faults.map(fault => (
+          <div
+            key={`${fault.line}:${fault.column}:${String(fault.message)}`}
+            className="flex items-start gap-2.5 border-t px-4 py-2 text-ink-2 text-sm"
+          >
+            <button type="button" onClick={() => goTo(fault)} className="mt-px rounded-full" title="Go to this line">
+              <Pill state={fault.kind === 'warning' ? 'waiting' : 'held'}>Line {fault.line}</Pill>
+            </button>
+            <span className="min-w-0 flex-1">{fault.message}</span>
+          </div>
+        ))}
+      </div>
+      {!readOnly && (
+        <p id={`${id}-keys`} className="border-t px-4 py-1.5 text-ink-3 text-xs">
+          Tab indents. To leave by keyboard press Escape, then Tab.
+        </p>
+      )}
+      <span role="status" className="sr-only">
+        {faults.length > 0 ? `${formatPlural(faults.length, 'problem')}, first in line ${faults[0]?.line}` : ''}
+      </span>
+    </div>
+  )
+}
+
+/** Through the browser's own editing where it can, so that undo keeps working. */
+function applyEdit(box: HTMLTextAreaElement, edit: Edit, onChange?: (value: string) => void) {
+  box.setSelectionRange(edit.start, edit.end)
+  const done =
+    edit.insert === '' ? document.execCommand('delete') : document.execCommand('insertText', false, edit.insert)
+  if (!done) {
+    box.setRangeText(edit.insert, edit.start, edit.end, 'end')
+    onChange?.(box.value)
+  }
+  box.setSelectionRange(edit.selectStart, edit.selectEnd)
+}
