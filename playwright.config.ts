@@ -1,0 +1,54 @@
+import path from 'node:path'
+import { defineConfig } from '@playwright/test'
+
+/**
+ * One server a run, on a port and in a data folder of its own, so that runs beside one another do not meet. The workers
+ * are started by this process and inherit what it settles here. The two ports after it are for mail and sign-in stand-ins.
+ */
+process.env.E2E_PORT ??= String(20_000 + (process.pid % 4000) * 3)
+const port = Number(process.env.E2E_PORT)
+const baseURL = `http://localhost:${port}`
+
+/** Chromium as root has no sandbox, and nothing of it may look for a network. */
+const CHROMIUM_ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export default defineConfig({
+  testDir: 'e2e',
+  timeout: 90_000,
+  expect: { timeout: 10_000 },
+  fullyParallel: false,
+  workers: 1,
+  forbidOnly: !!process.env.CI,
+  reporter: [['list']],
+  outputDir: 'test-results',
+  use: {
+    baseURL,
+    browserName: 'chromium',
+    launchOptions: { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: CHROMIUM_ARGS },
+    screenshot: 'only-on-failure',
+    trace: 'retain-on-failure',
+    timezoneId: 'Europe/Berlin',
+    locale: 'en-GB',
+  },
+  webServer: {
+    command: 'node server/boot/start.mjs',
+    url: baseURL,
+    env: {
+      PORT: String(port),
+      HOLDPOINT_DATA: path.resolve('.data', `e2e-${port}`),
+      HOLDPOINT_PUBLIC_URL: baseURL,
+      DATABASE_URL: process.env.E2E_DATABASE_URL ?? '',
+    },
+    timeout: 300_000,
+    stdout: 'pipe',
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 20_000 },
+  },
+})
