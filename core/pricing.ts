@@ -145,12 +145,13 @@ function compileRow(row: RateRow): CompiledRow {
 }
 
 /**
- * Makes a card ready. Rows of `overrides` (an organisation's) replace the card's rows of the same provider and id.
+ * Makes a card ready. Rows of `overrides` (an organisation's, named for its content, e.g. by the rule set's digest)
+ * replace the card's rows of the same provider and id.
  * @throws AppError BAD_INPUT for a price or date that is none, or when no chat model of the policy's providers is left
  */
-export function compileRates(card: RateCard, policy: UnpricedPolicy, overrides: RateRow[] = []): Rates {
-  const replaced = new Set(overrides.map(r => `${r.provider}/${r.id}`))
-  const rows = [...overrides, ...card.rows.filter(r => !replaced.has(`${r.provider}/${r.id}`))]
+export function compileRates(card: RateCard, policy: UnpricedPolicy, overrides?: RateCard): Rates {
+  const replaced = new Set(overrides?.rows.map(r => `${r.provider}/${r.id}`))
+  const rows = [...(overrides?.rows ?? []), ...card.rows.filter(r => !replaced.has(`${r.provider}/${r.id}`))]
   const byId = new Map<string, CompiledRow[]>()
   const bound = { rates: {} as AxisRates, setBy: {} as Record<PriceAxis, string> }
   for (const row of rows) {
@@ -166,7 +167,7 @@ export function compileRates(card: RateCard, policy: UnpricedPolicy, overrides: 
           }
   }
   if (bound.rates.input === undefined) throw bad('no chat model of the enabled providers')
-  return { name: card.name, byId, policy, bound }
+  return { name: overrides ? `${card.name}+${overrides.name}` : card.name, byId, policy, bound }
 }
 
 // declared forms of one id; each step leaves a whole id, so that no id is ever matched by a part of it

@@ -61,7 +61,7 @@ function invalidForeignEntry(settings: Parsed): boolean {
     .some(hook => {
       const { timeout, onFailure } = (hook ?? {}) as Record<string, unknown>
       const badTimeout = timeout !== undefined && (typeof timeout !== 'number' || timeout <= 0)
-      return badTimeout || (onFailure !== undefined && onFailure !== 'block' && onFailure !== 'allow')
+      return badTimeout || (onFailure !== undefined && onFailure !== 'block' && onFailure !== 'continue')
     })
 }
 

@@ -87,7 +87,10 @@ function readFile(state: ClaudeUsageState, root: string, name: string, agentId: 
         const newline = chunk.indexOf(10)
         offset += newline === -1 ? got : newline + 1
         skipping = newline === -1
-        continue
+        context.budget -= got
+        if (context.budget > 0) continue
+        more = true
+        break
       }
       const read = readLines(state, context.found, chunk, { price: context.price, find: findBytes, agentId })
       offset += read
