@@ -1,4 +1,4 @@
-import { cutDecimal, cutNumber, formatMicros, type Micros } from './money.ts'
+import { cutDecimal, cutNumber, type Micros } from './money.ts'
 
 /** The fixed list of figures a condition can read. Nothing outside it is ever read, sent or stored. */
 export const FIGURE_NAMES = [
@@ -117,29 +117,4 @@ export function nameReading(
   observedAt: number,
 ): FigureReading {
   return { name, value, unit: FIGURES[name].unit, observedAt, source: 'event' }
-}
-
-/** The form that stands in a signed request (TRUST §2): figures as decimal strings, no floats, no nulls. */
-export interface FigureOnTheWire {
-  name: FigureName
-  qualifier?: string
-  value: string
-  unit: FigureUnit
-  observedAt: number
-}
-
-/**
- * A reading as it may leave the machine. What a workflow or agent is called stays at home: the wire says `matched`.
- * A cut value is sent rounded up, except what is left of a plan, which is sent rounded down: both toward holding.
- */
-export function figureToWire(reading: FigureReading): FigureOnTheWire {
-  const { name, qualifier, unit, observedAt } = reading
-  const up = reading.cut && FIGURES[name].worst === 'max' ? 1 : 0
-  const secret = name === 'workflow_id' || name === 'agent_id'
-  const value = secret
-    ? 'matched'
-    : typeof reading.value === 'number'
-      ? formatMicros(reading.value + up)
-      : reading.value
-  return { name, ...(qualifier === undefined ? {} : { qualifier }), value, unit, observedAt }
 }

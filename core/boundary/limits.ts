@@ -1,7 +1,5 @@
 /** Every bound on a boundary document, each with its reason. */
 
-/** A document this large is no list of rules; larger ones are refused before they are parsed. Counted in UTF-8 bytes. */
-export const MAX_TEXT_BYTES = 256 * 1024
 /** A rule needs five levels; the YAML library recurses, so depth is bounded before it runs. */
 export const MAX_DEPTH = 32
 /** Each rule costs time at every tool call. */

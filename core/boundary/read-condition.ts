@@ -227,7 +227,7 @@ function readQualifier(
     )
     return undefined
   }
-  const form = context.scope === 'local' ? /^(?:org:)?[a-z0-9_-]{1,64}$/ : /^[a-z0-9_-]{1,64}$/
+  const form = context.scope === 'local' ? /^(?:org:)?[a-z0-9_-]{1,64}$/ : /^[a-z0-9][a-z0-9_-]{0,63}$/
   if (!form.test(text)) {
     const remedy =
       context.scope === 'local'

@@ -33,6 +33,8 @@ export interface RuleContext {
 }
 
 const NAME_FORM = /^[a-z0-9_-]{1,64}$/
+/** An organisation's names travel in requests and commands, where a leading dash would read as an option. */
+const ORGANISATION_NAME_FORM = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 /** Reads one rule. Undefined, with findings, when anything in it is wrong: a rule is whole or it is refused. */
 export function readRule(tree: Tree, context: RuleContext, findings: Findings): Rule | undefined {
@@ -67,7 +69,11 @@ function readKeys(map: TreeMap, context: RuleContext, findings: Findings): Rule 
     return entry === undefined ? undefined : read(entry)
   }
 
-  const name = readName(required('name', 'add name: followed by lower-case letters, digits, - and _'), findings)
+  const name = readName(
+    required('name', 'add name: followed by lower-case letters, digits, - and _'),
+    context.scope,
+    findings,
+  )
   const action = readAction(required('action', `add action: ${oneOf(ACTIONS)}`), findings)
   const whenEntry = required('when', 'add when: with at least one condition')
   const when =
@@ -137,7 +143,7 @@ export function refuseUnknownKeys(map: TreeMap, known: readonly string[], where:
   }
 }
 
-function readName(entry: TreeEntry | undefined, findings: Findings): string | undefined {
+function readName(entry: TreeEntry | undefined, scope: Scope, findings: Findings): string | undefined {
   if (entry === undefined) return undefined
   const { value } = entry
   const text =
@@ -146,7 +152,8 @@ function readName(entry: TreeEntry | undefined, findings: Findings): string | un
       : typeof value.value === 'string'
         ? value.value
         : value.source
-  if (text !== undefined && NAME_FORM.test(text)) return text
+  const form = scope === 'local' ? NAME_FORM : ORGANISATION_NAME_FORM
+  if (text !== undefined && form.test(text)) return text
   if (text?.startsWith('org:')) {
     findings.error(
       value,
@@ -156,7 +163,12 @@ function readName(entry: TreeEntry | undefined, findings: Findings): string | un
     )
   } else {
     const what = text === undefined ? describeTree(value) : `"${clip(text)}"`
-    findings.error(value, 'bad_name', `${what} is not a name`, 'use lower-case letters, digits, - and _, at most 64')
+    findings.error(
+      value,
+      'bad_name',
+      `${what} is not a name`,
+      'use lower-case letters, digits, - and _, at most 64, a letter or digit first',
+    )
   }
   return undefined
 }

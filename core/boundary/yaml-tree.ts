@@ -10,9 +10,10 @@ import {
   type ParsedNode,
   Parser,
 } from 'yaml'
-import { MAX_DEPTH, MAX_TEXT_BYTES } from './limits.ts'
+import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
+import { MAX_DEPTH } from './limits.ts'
 import { clip } from './plain-text.ts'
-import type { Findings, Place } from './problem.ts'
+import type { Findings, Place, ProblemCode } from './problem.ts'
 import type { Tree, TreeEntry } from './tree.ts'
 
 /** A document as the YAML library sees it, for edits in place; undefined (with findings) when it is none we take. */
@@ -27,7 +28,7 @@ class TooDeep extends Error {}
 export function readYaml(text: string, findings: Findings): YamlText | undefined {
   const lines = new LineCounter()
   lines.addNewLine(0)
-  if (text.length > MAX_TEXT_BYTES || utf8Length(text) > MAX_TEXT_BYTES) {
+  if (text.length > BOUNDARIES_TEXT_MAX || utf8Length(text) > BOUNDARIES_TEXT_MAX) {
     findings.error(
       { start: 0, end: 0 },
       'too_large',
@@ -76,8 +77,9 @@ export function readYaml(text: string, findings: Findings): YamlText | undefined
     return undefined
   }
   if (doc === undefined) return undefined
-  for (const error of doc.errors)
-    reportYamlError(error.code, error.message, { start: error.pos[0], end: error.pos[1] }, findings)
+  for (const error of doc.errors) {
+    findings.error({ start: error.pos[0], end: error.pos[1] }, ...explainYamlError(error.code, error.message))
+  }
   for (const warning of doc.warnings) {
     const at = { start: warning.pos[0], end: warning.pos[1] }
     findings.error(at, 'yaml', clip(warning.message), 'leave tags and directives out')
@@ -94,42 +96,16 @@ function* boundedTokens(text: string, parser: Parser) {
   yield* parser.end()
 }
 
-function reportYamlError(code: string, message: string, at: Place, findings: Findings): void {
-  switch (code) {
-    case 'DUPLICATE_KEY':
-      return findings.error(at, 'duplicate', 'this key stands twice in one map', 'keep one of the two')
-    case 'TAB_AS_INDENT':
-      return findings.error(at, 'yaml', 'a tab is used to indent', 'indent with spaces')
-    case 'BAD_SCALAR_START':
-      return findings.error(
-        at,
-        'yaml',
-        'a value cannot start with this character unquoted',
-        'put the comparison in quotes, as in ">= 20"',
-      )
-    case 'UNEXPECTED_TOKEN':
-      if (message.startsWith('Block scalar header includes extra characters: >')) {
-        return findings.error(
-          at,
-          'yaml',
-          'a value cannot start with > unquoted',
-          'put the comparison in quotes, as in ">= 20"',
-        )
-      }
-      return findings.error(
-        at,
-        'yaml',
-        `not valid YAML: ${clip(message)}`,
-        'check indentation, quotes and brackets around this place',
-      )
-    default:
-      return findings.error(
-        at,
-        'yaml',
-        `not valid YAML: ${clip(message)}`,
-        'check indentation, quotes and brackets around this place',
-      )
+/** What the library's own findings mean in our words: code, message and remedy. */
+function explainYamlError(code: string, message: string): [ProblemCode, string, string] {
+  const quote = 'put the comparison in quotes, as in ">= 20"'
+  if (code === 'DUPLICATE_KEY') return ['duplicate', 'this key stands twice in one map', 'keep one of the two']
+  if (code === 'TAB_AS_INDENT') return ['yaml', 'a tab is used to indent', 'indent with spaces']
+  if (code === 'BAD_SCALAR_START') return ['yaml', 'a value cannot start with this character unquoted', quote]
+  if (message.startsWith('Block scalar header includes extra characters: >')) {
+    return ['yaml', 'a value cannot start with > unquoted', quote]
   }
+  return ['yaml', `not valid YAML: ${clip(message)}`, 'check indentation, quotes and brackets around this place']
 }
 
 /** A YAML node as a tree; undefined (with findings) where it holds an alias, an anchor, a tag, a merge key or an odd key. */

@@ -1,0 +1,56 @@
+import type { Figures } from '#core/figure.ts'
+import { formatMicros, MAX_MICROS, parseMicros } from '#core/money.ts'
+import type { Match } from './evaluate.ts'
+import { isUnsupported } from './shape.ts'
+
+/** Up to where an answer holds: the grant stands while the figure is below `value` (TRUST §2). */
+export interface FigureCeiling {
+  figure: 'session_cost_usd' | 'budget_used_pct'
+  /** The budget's name as the rule gives it. */
+  qualifier?: string
+  op: '<'
+  value: string
+}
+
+/** The ceilings that the rules' own `step:` sets on an answer given now: the figure's reading plus the step. */
+export function stepCeilings(matches: readonly Match[]): FigureCeiling[] {
+  const lowest = new Map<string, { ceiling: FigureCeiling; micros: number }>()
+  for (const { rule, crossed } of matches) {
+    if (isUnsupported(rule) || rule.step === undefined) continue
+    for (const { figure, qualifier, reading } of crossed) {
+      if (figure !== 'session_cost_usd' && figure !== 'budget_used_pct') continue
+      if (typeof reading?.value !== 'number') continue
+      const micros = Math.min(reading.value + rule.step, MAX_MICROS)
+      const key = `${figure} ${qualifier ?? ''}`
+      if ((lowest.get(key)?.micros ?? Number.POSITIVE_INFINITY) <= micros) continue
+      const ceiling = {
+        figure,
+        ...(qualifier === undefined ? {} : { qualifier }),
+        op: '<',
+        value: formatMicros(micros),
+      } as const
+      lowest.set(key, { ceiling, micros })
+    }
+  }
+  return [...lowest.values()].map(({ ceiling }) => ceiling)
+}
+
+/**
+ * True while every figure with a ceiling is known to be below it. An unread figure is not: an answer that holds up to
+ * a figure releases nothing while the figure cannot be seen. A budget named plainly is read as the organisation's too.
+ */
+export function isBelowCeilings(ceilings: readonly FigureCeiling[], figures: Figures): boolean {
+  return ceilings.every(({ figure, qualifier, value }) => {
+    const limit = parseMicros(value)
+    const readings = figures.filter(
+      reading =>
+        reading.name === figure &&
+        (qualifier === undefined || reading.qualifier === qualifier || reading.qualifier === `org:${qualifier}`),
+    )
+    return (
+      limit !== undefined &&
+      readings.length > 0 &&
+      readings.every(reading => typeof reading.value === 'number' && reading.value + (reading.cut ? 1 : 0) < limit)
+    )
+  })
+}
