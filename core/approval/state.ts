@@ -1,0 +1,211 @@
+import type { ErrorCode } from '../error.ts'
+import { ANSWER_MAX_MS } from '../limits.ts'
+import { methodName } from '../permission.ts'
+import type { ApprovalState } from '../protocol.ts'
+import { type LadderRole, type Role, roleAtLeast } from '../role.ts'
+import type { Ceiling, SessionMethod } from './answer.ts'
+
+/**
+ * What an approval is (DESIGN §6, TRUST §2 and §3): pure values in, a decision out. The control plane loads, calls one of
+ * these, and commits; the database refuses the same things again.
+ */
+export type Approval = {
+  state: ApprovalState
+  /** Who the held session belongs to. */
+  requesterId: string
+  terms: Terms
+  votes: Vote[]
+  /** Of the request itself (the machine's clock); an answer never outlives it by more than a day. */
+  madeAt: Date
+  /** By the control plane's clock. */
+  receivedAt: Date
+  expiresAt: Date
+}
+
+/** What the matched rules together demand: the highest role, the largest quorum, the strictest word on one's own requests. */
+export type Terms = {
+  role: LadderRole
+  approvals: number
+  self: SelfAnswer
+  /** After so many seconds without an answer this role may answer too. */
+  fallback?: { role: LadderRole; afterSeconds: number }
+  /** Ceilings that the rules' `step:` sets on a grant for the session. */
+  ceilings: Ceiling[]
+}
+export type SelfAnswer = 'never' | 'account' | 'key'
+
+export type Vote = {
+  memberId: string
+  role: Role
+  method: SessionMethod
+  how: 'web' | 'team-cli' | 'passkey'
+  decision: 'approve' | 'deny'
+  scope: 'step' | 'session'
+  until: Ceiling[]
+}
+
+/** The member who wants to answer, as the database has them at this moment. */
+export type Answerer = {
+  memberId: string
+  role: Role
+  active: boolean
+  method: SessionMethod
+  how: 'web' | 'team-cli' | 'passkey'
+  invitedById?: string
+  joinedAt: Date
+  roleChangedBy?: string
+  roleChangedAt?: Date
+}
+
+export type Refusal = { ok: false; code: ErrorCode; why: string; remedy?: string }
+
+/** The role it takes right now: the rules' own, or the fallback's once its time has come. */
+export function roleNeeded(approval: Pick<Approval, 'terms' | 'receivedAt'>, now: Date): LadderRole {
+  const { role, fallback } = approval.terms
+  if (!fallback || now.getTime() < approval.receivedAt.getTime() + fallback.afterSeconds * 1000) return role
+  return roleAtLeast(role, fallback.role) ? fallback.role : role
+}
+
+/** Whether somebody may answer: one function for every door, whatever the channel (web, command, later others). */
+export function judgeAnswerer(approval: Approval, who: Answerer, now: Date): { ok: true; self: boolean } | Refusal {
+  const no = (code: ErrorCode, why: string, remedy?: string): Refusal => ({
+    ok: false,
+    code,
+    why,
+    ...(remedy ? { remedy } : {}),
+  })
+  const role = roleNeeded(approval, now)
+  const own = who.memberId === approval.requesterId
+  if (!who.active) return no('NOT_APPROVER', 'You are no longer a member of this organisation.')
+  if (who.method === 'device_link') {
+    return no(
+      'NOT_APPROVER',
+      "This session began with a machine's link; such a session can look, never answer.",
+      'Sign in with your own account.',
+    )
+  }
+  if (!roleAtLeast(who.role, role))
+    return no('NOT_APPROVER', `This takes the role ${role} or above; yours is ${who.role}.`)
+  const since = approval.receivedAt.getTime()
+  if (!own && who.roleChangedBy === approval.requesterId && who.roleChangedAt && who.roleChangedAt.getTime() >= since) {
+    return no(
+      'NOT_APPROVER',
+      'The requester changed your role after making this request.',
+      'Somebody else has to answer it.',
+    )
+  }
+  if (!own && who.invitedById === approval.requesterId && who.joinedAt.getTime() >= since) {
+    return no(
+      'NOT_APPROVER',
+      'The requester invited you, and you joined after this request was made.',
+      'Somebody else has to answer it.',
+    )
+  }
+  if (!own) return { ok: true, self: false }
+  if (approval.terms.self === 'never')
+    return no('OWN_REQUEST', 'This is your own request, and your organisation lets nobody answer their own.')
+  if (approval.terms.self === 'key') {
+    return no(
+      'OWN_REQUEST',
+      'This is your own request; answering it takes an approval key.',
+      'Somebody else with the role answers it.',
+    )
+  }
+  if (approval.terms.approvals > 1)
+    return no('OWN_REQUEST', 'This is your own request; where several have to approve, the requester does not count.')
+  if (who.how === 'team-cli' || who.method === 'admin_credential' || who.method === 'console') {
+    return no(
+      'OWN_REQUEST',
+      `This is your own request; a session that began with ${methodName(who.method)} cannot answer it.`,
+      'Sign in with your own account, or let somebody else answer.',
+    )
+  }
+  return { ok: true, self: true }
+}
+
+export type Settled = {
+  kind: 'settled'
+  state: 'approved' | 'denied'
+  scope: 'step' | 'session'
+  until: Ceiling[]
+  /** Votes that were counted, the new one last. */
+  counted: Vote[]
+  /** The answer holds no longer than this: a day after the request was made, by the machine's clock. */
+  notAfter: Date
+}
+export type AnswerOutcome =
+  | Settled
+  | { kind: 'counted'; missing: number }
+  /** The same person clicked again, or said the same: the first result stands. */
+  | { kind: 'already' }
+  | { kind: 'expired' }
+  | Refusal
+
+/**
+ * Applies a vote. One denial ends it; an approval settles it once enough distinct members who still hold the role have
+ * approved. The scope is the narrowest of the counted votes, each ceiling the lowest.
+ * @param holdsRole whether an earlier voter is still a member with the role, asked again now
+ */
+export function applyAnswer(
+  approval: Approval,
+  who: Answerer,
+  vote: Pick<Vote, 'decision' | 'scope' | 'until'>,
+  holdsRole: (vote: Vote) => boolean,
+  now: Date,
+): AnswerOutcome {
+  const earlier = approval.votes.find(v => v.memberId === who.memberId)
+  if (earlier && earlier.decision === vote.decision) return { kind: 'already' }
+  if (approval.state !== 'pending') {
+    return { ok: false, code: 'NOT_PENDING', why: `This request is ${approval.state} already; nothing was changed.` }
+  }
+  if (now.getTime() >= approval.expiresAt.getTime()) return { kind: 'expired' }
+  const allowed = judgeAnswerer(approval, who, now)
+  if (!allowed.ok) return allowed
+  if (earlier && vote.decision === 'approve') {
+    return { ok: false, code: 'CONFLICT', why: 'You have answered this request already.' }
+  }
+  const cast: Vote = { memberId: who.memberId, role: who.role, method: who.method, how: who.how, ...vote }
+  const notAfter = new Date(approval.madeAt.getTime() + ANSWER_MAX_MS)
+  if (vote.decision === 'deny') {
+    return { kind: 'settled', state: 'denied', scope: 'session', until: [], counted: [cast], notAfter }
+  }
+  const counted = [...approval.votes.filter(v => v.decision === 'approve' && holdsRole(v)), cast]
+  if (counted.length < approval.terms.approvals)
+    return { kind: 'counted', missing: approval.terms.approvals - counted.length }
+  const scope = counted.some(v => v.scope === 'step') ? 'step' : 'session'
+  const until = scope === 'step' ? [] : lowest([...approval.terms.ceilings, ...counted.flatMap(v => v.until)])
+  return { kind: 'settled', state: 'approved', scope, until, counted, notAfter }
+}
+
+/** For each figure and qualifier the lowest ceiling. Values are decimals as text. */
+function lowest(ceilings: readonly Ceiling[]): Ceiling[] {
+  const byFigure = new Map<string, Ceiling>()
+  for (const ceiling of ceilings) {
+    const key = `${ceiling.figure} ${ceiling.qualifier ?? ''}`
+    const held = byFigure.get(key)
+    if (!held || compareDecimals(ceiling.value, held.value) < 0) byFigure.set(key, ceiling)
+  }
+  return [...byFigure.values()]
+}
+
+/** Compares two non-negative decimals of at most six places. */
+export function compareDecimals(a: string, b: string): number {
+  const scaled = (text: string) => {
+    const [whole = '0', places = ''] = text.split('.')
+    return BigInt(whole + places.padEnd(6, '0'))
+  }
+  const difference = scaled(a) - scaled(b)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+/** How a state reads, one word for one state; `expired`, `withdrawn` and `denied` are never told as each other (peers A21). */
+export const STATE_WORDS: Record<ApprovalState, string> = {
+  pending: 'waiting',
+  approved: 'approved',
+  used: 'used',
+  revoked: 'revoked',
+  lapsed: 'lapsed',
+  denied: 'denied',
+  expired: 'expired unanswered',
+  withdrawn: 'withdrawn',
+}
