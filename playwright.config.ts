@@ -1,9 +1,8 @@
-import path from 'node:path'
 import { defineConfig } from '@playwright/test'
 
 /**
- * One server a run, on a port and in a data folder of its own, so that runs beside one another do not meet. The workers
- * are started by this process and inherit what it settles here. The two ports after it are for mail and sign-in stand-ins.
+ * One server a run, on a port and with a data folder of its own, so that runs beside one another do not meet. The
+ * workers inherit what this process settles here. The two ports after it are for stand-ins of mail and sign-in.
  */
 process.env.E2E_PORT ??= String(20_000 + (process.pid % 4000) * 3)
 const port = Number(process.env.E2E_PORT)
@@ -40,10 +39,11 @@ export default defineConfig({
   },
   webServer: {
     command: 'node server/boot/start.mjs',
-    url: baseURL,
+    // The one-time sign-in that the start prints is in process.env.E2E_SIGN_IN.
+    wait: { stdout: /Holdpoint is at \S+\s+(?:Sign in as the owner, once: (?<e2e_sign_in>\S+)\s+)?Ctrl-C/ },
     env: {
       PORT: String(port),
-      HOLDPOINT_DATA: path.resolve('.data', `e2e-${port}`),
+      HOLDPOINT_DATA: 'temporary',
       HOLDPOINT_PUBLIC_URL: baseURL,
       DATABASE_URL: process.env.E2E_DATABASE_URL ?? '',
     },

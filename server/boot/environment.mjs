@@ -1,14 +1,23 @@
 // What the server's processes are told, and where this installation keeps its own things.
 import crypto from 'node:crypto'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The clone. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
+/** A data folder of this start only, gone after it: for tests and for a look around. */
+const TEMPORARY = 'temporary'
+let temporary
+
 /** HOLDPOINT_DATA, else `.data` in the clone; made when missing. */
 export function dataFolder() {
+  if (process.env.HOLDPOINT_DATA === TEMPORARY) {
+    temporary = process.env.HOLDPOINT_DATA = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-'))
+    fs.chmodSync(temporary, 0o711) // PostgreSQL may run as another user, which must be able to pass through
+  }
   const folder = path.resolve(process.env.HOLDPOINT_DATA ?? path.join(root, '.data'))
   try {
     fs.mkdirSync(folder, { recursive: true })
@@ -19,6 +28,11 @@ export function dataFolder() {
     )
   }
   return folder
+}
+
+/** Removes the data folder if it was made for this start only. */
+export function removeTemporary() {
+  if (temporary) fs.rmSync(temporary, { recursive: true, force: true })
 }
 
 /** PORT, else 3000. */

@@ -1,7 +1,7 @@
 // The whole of `npm start`: install, generate, build, database, seed, serve; and on Ctrl-C everything back.
 import path from 'node:path'
 import { endChildren, ended, startChild } from './child.mjs'
-import { dataFolder, publicUrl, root, serverEnvironment } from './environment.mjs'
+import { dataFolder, publicUrl, removeTemporary, root, serverEnvironment } from './environment.mjs'
 import { ensureGenerated, ensureInstalled } from './install.mjs'
 import { answering, assertPortFree, startServer } from './serving.mjs'
 
@@ -53,6 +53,7 @@ async function serve(dev, onStop, isStopping) {
   const { openDatabase } = await import('./database.mjs')
   if (isStopping()) return
   const data = dataFolder()
+  onStop(removeTemporary)
   const opening = openDatabase(data, say)
   onStop(() => opening.then(database => database.leave()).catch(() => {})) // also when asked to stop half-way
   const env = serverEnvironment({ data, databaseUrl: (await opening).url })
