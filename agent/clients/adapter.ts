@@ -104,8 +104,8 @@ export type HookInstall = {
   hookToken: string
   /**
    * The program for hooks that must be a command: absolute path and arguments. The client's name and the event's are
-   * appended (`… claude-code SessionStart`). One of the paths must lie in a `.holdpoint` folder or be called
-   * `holdpoint…`, or the entries could not be known again.
+   * appended (`… claude-code SessionStart`). One of the paths must lie in a `.holdpoint` folder, be called
+   * `holdpoint…` or end in `bin/hook.cjs`, or the entries could not be known again.
    */
   hookCommand: { exe: string; args: string[] }
   whenBroken: WhenBroken

@@ -97,7 +97,8 @@ function replace(loaded: Loaded, path: string, after: string | undefined): void 
   else writeAtomically(loaded.file, after, loaded.mode)
 }
 
-const hasOurs = (text: string | undefined) => text !== undefined && findOurEntries(readSettings(text)).length > 0
+const isBlank = (text: string | undefined): text is undefined => text === undefined || text.trim() === ''
+const hasOurs = (text: string | undefined) => !isBlank(text) && findOurEntries(readSettings(text)).length > 0
 
 /** @throws HookEditError; nothing is written then */
 export function installHooks(home: ClientHome, request: HookInstall, options: { dryRun: boolean }): HookChange {
@@ -129,7 +130,7 @@ export function uninstallHooks(home: ClientHome, options: { dryRun: boolean }): 
   const loaded = load(path)
   const before = loaded.text
   const unchanged: HookChange = { file: path, changes: [], before, after: before, dryRun: options.dryRun }
-  if (before === undefined) return unchanged
+  if (isBlank(before)) return unchanged
   const plan = withFile(path, () => planUninstall(before))
   if (plan.changes.length === 0) return unchanged
   const former = formerText(loaded.file, before)

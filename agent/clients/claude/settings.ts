@@ -4,7 +4,7 @@ import { type JsonNode, JsonTextError, nodeAt, parseJsonText, placeOf, plainOf, 
 import { ENTRYPOINT_HEADER } from './parse.ts'
 
 /** Our http entries are known by this path on a loopback address, whatever their port or token. */
-export const CLAUDE_HOOK_PATH = '/holdpoint/hook/claude-code'
+export const CLAUDE_HOOK_PATH = '/hook/claude-code'
 const CLIENT = 'claude-code'
 /** Seconds (the client's unit). The pause point gives up after two (DESIGN section 5). */
 const HTTP_TIMEOUT_S = 2
@@ -37,7 +37,7 @@ export function hookEntry(event: ClaudeHookEvent, request: HookInstall): Entry {
 
 function isOurPath(value: unknown): boolean {
   if (typeof value !== 'string') return false
-  return /[\\/]\.holdpoint[\\/]/.test(value) || /(?:^|[\\/])holdpoint[^\\/]*$/.test(value)
+  return /[\\/]\.holdpoint[\\/]|(?:^|[\\/])holdpoint[^\\/]*$|[\\/]bin[\\/]hook\.cjs$/.test(value)
 }
 
 /** Whether a hook entry is one of ours, of any version: by the address's path, or by the program and its arguments. */

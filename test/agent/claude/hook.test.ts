@@ -189,8 +189,8 @@ describe('what the real client was measured to do with these forms', () => {
   // our form -> measured cases of that form, and whether the call ran
   test.each<[string, string[], boolean]>([
     ['http pass', ['http/200-empty', 'http-onFailure-block/200-empty'], true],
-    ['http refuse', ['http/deny'], false],
-    ['http ask, nobody there', ['http-onFailure-block/ask2'], false],
+    ['http refuse', ['http/200-deny'], false],
+    ['http ask, nobody there', ['http/200-ask', 'http-onFailure-block/ask2'], false],
     ['command pass', ['allowrule/exit0-empty', 'onFailure-block/exit0-empty'], true],
     ['command refuse', ['allowrule/exit2-stderr', 'norule/exit2-stderr'], false],
     ['command ask, nobody there', ['allowrule/ask', 'onFailure-block/ask'], false],
