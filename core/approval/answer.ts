@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
+import { AppError } from '../error.ts'
 import { HANDLE } from '../id.ts'
 import { openJws } from '../jws.ts'
 import type { Crypto } from '../key.ts'
 import { keysOf, type Root } from '../root.ts'
-import { AppError } from '../error.ts'
 import { DIGEST } from './request.ts'
 
 /** How a person answered. `device_link` and machines never stand here: they cannot answer. */
@@ -68,7 +68,13 @@ export type Answer = z.infer<typeof Answer>
 export function openAnswer(jws: string, root: Root, crypto: Crypto): Answer {
   const { value } = openJws(jws, 'holdpoint-answer+jws', keysOf(root, 'answer', crypto), crypto)
   const read = Answer.safeParse(value)
-  if (!read.success) throw new AppError('BAD_SIGNATURE', 'The answer is not of a form this connector can read.', { details: { why: 'malformed' } })
-  if (read.data.org !== root.org) throw new AppError('BAD_SIGNATURE', 'The answer is of another organisation.', { details: { why: 'other_organisation' } })
+  if (!read.success)
+    throw new AppError('BAD_SIGNATURE', 'The answer is not of a form this connector can read.', {
+      details: { why: 'malformed' },
+    })
+  if (read.data.org !== root.org)
+    throw new AppError('BAD_SIGNATURE', 'The answer is of another organisation.', {
+      details: { why: 'other_organisation' },
+    })
   return read.data
 }

@@ -19,7 +19,15 @@ const time = z.iso.datetime()
 
 /** A figure that crossed. `value` is a decimal, a tier or `matched`; what workflow or agent matched is never sent. */
 export const CrossedFigure = z.strictObject({
-  name: z.enum(['session_cost_usd', 'plan_left_pct', 'budget_used_pct', 'model_tier', 'destination', 'workflow_id', 'agent_id']),
+  name: z.enum([
+    'session_cost_usd',
+    'plan_left_pct',
+    'budget_used_pct',
+    'model_tier',
+    'destination',
+    'workflow_id',
+    'agent_id',
+  ]),
   qualifier: z.optional(name),
   value: z.string().check(z.regex(/^(-?\d{1,12}(\.\d{1,6})?|haiku|sonnet|opus|unknown|team|otel|matched|unread)$/)),
   unit: z.enum(['usd', 'pct', 'tier', 'destination', 'match']),

@@ -4,11 +4,11 @@ import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { applyAnswer, type Settled, type Vote } from '#core/approval/state.ts'
 import { base64url } from '#core/bytes.ts'
+import { plainName } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import { demand } from '#core/permission.ts'
 import { type LadderRole, roleAtLeast } from '#core/role.ts'
-import { plainName } from '#core/email.ts'
 import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'
@@ -33,7 +33,10 @@ type Outcome = { refused?: AppError; settled: boolean; missing: number }
  * signals are one transaction under the row's lock; a refusal is evidence too. A second click of the same kind sees the
  * first one's result.
  */
-export async function answerApproval(ctx: FeatureContext<MemberActor>, input: AnswerInput): Promise<{ settled: boolean; missing: number }> {
+export async function answerApproval(
+  ctx: FeatureContext<MemberActor>,
+  input: AnswerInput,
+): Promise<{ settled: boolean; missing: number }> {
   const reason = input.reason.trim()
   if (reason.length > REASON_MAX) throw new AppError('BAD_INPUT', `A reason has at most ${REASON_MAX} letters.`)
   const until = (input.until ?? []).slice(0, 8)
@@ -52,7 +55,8 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
   const voters = await tx.member.findMany({ where: { id: { in: row.votes.map(v => v.memberId) } } })
   const approval = asApproval(row)
   const who = asAnswerer(actor, member)
-  const holdsRole = (vote: Vote) => voters.some(v => v.id === vote.memberId && v.removedAt === null && roleAtLeast(v.role, approval.terms.role))
+  const holdsRole = (vote: Vote) =>
+    voters.some(v => v.id === vote.memberId && v.removedAt === null && roleAtLeast(v.role, approval.terms.role))
   const vote = { decision: input.decision, scope: input.scope, until: input.scope === 'session' ? input.until : [] }
   const result = safely(() => {
     demand(actor, 'approval.answer')
@@ -64,12 +68,24 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
       subject: { kind: 'approval', id: row.handle },
       data: { code: result.code, decision: input.decision, how: actor.how },
     })
-    return { refused: new AppError(result.code, result.why, { ...(result.remedy ? { remedy: result.remedy } : {}), details: { state: row.state } }), settled: false, missing: 0 }
+    return {
+      refused: new AppError(result.code, result.why, {
+        ...(result.remedy ? { remedy: result.remedy } : {}),
+        details: { state: row.state },
+      }),
+      settled: false,
+      missing: 0,
+    }
   }
   if (result.kind === 'already') return { settled: row.state !== 'pending', missing: 0 }
   if (result.kind === 'expired') {
-    if (row.state === 'pending') await endApproval(tx, { ...at, actor: { kind: 'system', orgId: actor.orgId } }, row, 'expired')
-    return { refused: new AppError('EXPIRED', 'This request has expired; the agent files a new one at its next try.'), settled: false, missing: 0 }
+    if (row.state === 'pending')
+      await endApproval(tx, { ...at, actor: { kind: 'system', orgId: actor.orgId } }, row, 'expired')
+    return {
+      refused: new AppError('EXPIRED', 'This request has expired; the agent files a new one at its next try.'),
+      settled: false,
+      missing: 0,
+    }
   }
   const self = who.memberId === approval.requesterId
   await tx.approvalVote.create({
@@ -94,7 +110,11 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
   if (result.kind === 'counted') {
     await tx.approvalRequest.update({ where: key(row), data: { rowVersion: { increment: 1 } } })
     await notify(tx, { org: row.orgId, what: 'approval', handle: row.handle })
-    await recordEvidence(tx, at, { kind: 'approval.voted', subject: { kind: 'approval', id: row.handle }, data: { ...voteData(actor, vote, self), missing: result.missing } })
+    await recordEvidence(tx, at, {
+      kind: 'approval.voted',
+      subject: { kind: 'approval', id: row.handle },
+      data: { ...voteData(actor, vote, self), missing: result.missing },
+    })
     return { settled: false, missing: result.missing }
   }
   await settle(tx, at, row, result, voteData(actor, vote, self))
@@ -102,10 +122,24 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
 }
 
 /** Signs the answer and stores it in the machine's stream; the request's row changes with it. */
-async function settle(tx: Tx, ctx: FeatureContext<MemberActor>, row: ApprovalRecord, settled: Settled, data: ReturnType<typeof voteData>): Promise<void> {
+async function settle(
+  tx: Tx,
+  ctx: FeatureContext<MemberActor>,
+  row: ApprovalRecord,
+  settled: Settled,
+  data: ReturnType<typeof voteData>,
+): Promise<void> {
   const seq = await nextAnswerSeq(tx, row.machineId)
-  const votes = await tx.approvalVote.findMany({ where: { orgId: row.orgId, handle: row.handle }, include: { member: true }, orderBy: { at: 'asc' } })
-  const root = await tx.rootDocument.findFirstOrThrow({ where: { orgId: row.orgId }, orderBy: { seq: 'desc' }, select: { seq: true } })
+  const votes = await tx.approvalVote.findMany({
+    where: { orgId: row.orgId, handle: row.handle },
+    include: { member: true },
+    orderBy: { at: 'asc' },
+  })
+  const root = await tx.rootDocument.findFirstOrThrow({
+    where: { orgId: row.orgId },
+    orderBy: { seq: 'desc' },
+    select: { seq: true },
+  })
   const request = row.request as ApprovalRequest
   const answer: Answer = {
     v: 1,
@@ -138,7 +172,15 @@ async function settle(tx: Tx, ctx: FeatureContext<MemberActor>, row: ApprovalRec
   }
   const jws = await sign(tx, row.orgId, 'answer', 'holdpoint-answer+jws', answer)
   await tx.approvalAnswer.create({
-    data: { orgId: row.orgId, handle: row.handle, answerId: answer.answerId, machineId: row.machineId, seq, jws, createdAt: ctx.now },
+    data: {
+      orgId: row.orgId,
+      handle: row.handle,
+      answerId: answer.answerId,
+      machineId: row.machineId,
+      seq,
+      jws,
+      createdAt: ctx.now,
+    },
   })
   await tx.approvalRequest.update({
     where: key(row),
@@ -150,7 +192,15 @@ async function settle(tx: Tx, ctx: FeatureContext<MemberActor>, row: ApprovalRec
   await recordEvidence(tx, ctx, {
     kind: settled.state === 'approved' ? 'approval.approved' : 'approval.denied',
     subject: { kind: 'approval', id: row.handle },
-    data: { ...data, request: row.digest, answerId: answer.answerId, scope: settled.scope, until: settled.until, notAfter: answer.notAfter, counted: settled.counted.length },
+    data: {
+      ...data,
+      request: row.digest,
+      answerId: answer.answerId,
+      scope: settled.scope,
+      until: settled.until,
+      notAfter: answer.notAfter,
+      counted: settled.counted.length,
+    },
   })
 }
 
@@ -172,7 +222,8 @@ function safely<T>(run: () => T): T | { ok: false; code: AppError['code']; why: 
   try {
     return run()
   } catch (error) {
-    if (error instanceof AppError) return { ok: false, code: error.code, why: error.message, ...(error.remedy ? { remedy: error.remedy } : {}) }
+    if (error instanceof AppError)
+      return { ok: false, code: error.code, why: error.message, ...(error.remedy ? { remedy: error.remedy } : {}) }
     throw error
   }
 }

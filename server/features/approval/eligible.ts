@@ -7,7 +7,10 @@ import type { Db, Tx } from '../../db.ts'
  * answer itself, so that nobody is mailed who would be refused.
  */
 export async function eligibleMembers(db: Db | Tx, approval: Approval, orgId: string, now: Date): Promise<Member[]> {
-  const members = await db.member.findMany({ where: { orgId, removedAt: null }, orderBy: [{ role: 'desc' }, { name: 'asc' }] })
+  const members = await db.member.findMany({
+    where: { orgId, removedAt: null },
+    orderBy: [{ role: 'desc' }, { name: 'asc' }],
+  })
   return members.filter(
     member =>
       judgeAnswerer(

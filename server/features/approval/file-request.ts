@@ -1,9 +1,15 @@
 import type { MachineActor } from '#core/actor.ts'
-import { ApprovalRequest as RequestShape, type ApprovalRequest, requestDigest, ruleDigest, subjectKey } from '#core/approval/request.ts'
+import {
+  type ApprovalRequest,
+  ApprovalRequest as RequestShape,
+  requestDigest,
+  ruleDigest,
+  subjectKey,
+} from '#core/approval/request.ts'
 import { termsOf } from '#core/approval/terms.ts'
 import { readRules } from '#core/boundary/read-rules.ts'
-import { isUnsupported, type Rule } from '#core/boundary/shape.ts'
 import { ruleDigestInput, ruleToJson } from '#core/boundary/rule.ts'
+import { isUnsupported, type Rule } from '#core/boundary/shape.ts'
 import { AppError } from '#core/error.ts'
 import { openJws } from '#core/jws.ts'
 import { OPEN_REQUESTS_PER_MACHINE } from '#core/limits.ts'
@@ -40,11 +46,20 @@ export async function fileRequest(ctx: FeatureContext<MachineActor>, input: { re
 async function openRequest(ctx: FeatureContext<MachineActor>, jws: string): Promise<ApprovalRequest> {
   const { machineId, orgId, memberId } = ctx.actor
   const machine = await ctx.db.machine.findUniqueOrThrow({ where: { id: machineId }, select: { publicKeyX: true } })
-  const { value } = openJws(jws, 'holdpoint-request+jws', [{ kty: 'OKP', crv: 'Ed25519', x: machine.publicKeyX }], crypto)
+  const { value } = openJws(
+    jws,
+    'holdpoint-request+jws',
+    [{ kty: 'OKP', crv: 'Ed25519', x: machine.publicKeyX }],
+    crypto,
+  )
   const read = RequestShape.safeParse(value)
   if (!read.success) {
     const where = read.error.issues[0]?.path.join('.') ?? ''
-    throw new AppError('BAD_INPUT', `The request is not of a form this control plane takes${where ? ` (at ${where})` : ''}.`, { remedy: 'Update the connector.' })
+    throw new AppError(
+      'BAD_INPUT',
+      `The request is not of a form this control plane takes${where ? ` (at ${where})` : ''}.`,
+      { remedy: 'Update the connector.' },
+    )
   }
   const request = read.data
   if (request.machine !== machineId || request.org !== orgId || request.member !== memberId) {
@@ -55,7 +70,12 @@ async function openRequest(ctx: FeatureContext<MachineActor>, jws: string): Prom
   return request
 }
 
-async function meetOrCreate(tx: Tx, ctx: FeatureContext<MachineActor>, request: ApprovalRequest, jws: string): Promise<ApprovalRecord> {
+async function meetOrCreate(
+  tx: Tx,
+  ctx: FeatureContext<MachineActor>,
+  request: ApprovalRequest,
+  jws: string,
+): Promise<ApprovalRecord> {
   const { orgId, machineId, memberId } = ctx.actor
   const digest = requestDigest(request, crypto.sha256)
   const include = { votes: { orderBy: { at: 'asc' as const } } }
@@ -74,11 +94,21 @@ async function meetOrCreate(tx: Tx, ctx: FeatureContext<MachineActor>, request: 
   if (denied) return denied
   const openCount = await tx.approvalRequest.count({ where: { machineId, state: 'pending' } })
   if (openCount >= OPEN_REQUESTS_PER_MACHINE) {
-    throw new AppError('RATE_LIMITED', `This machine has ${openCount} open requests already.`, { remedy: 'Withdraw some, or wait until they are answered.' })
+    throw new AppError('RATE_LIMITED', `This machine has ${openCount} open requests already.`, {
+      remedy: 'Withdraw some, or wait until they are answered.',
+    })
   }
   const kept = await keepRules(tx, ctx, request)
-  if (await tx.approvalRequest.findUnique({ where: { orgId_handle: { orgId, handle: request.handle } }, select: { handle: true } })) {
-    throw new AppError('CONFLICT', 'That handle is taken.', { remedy: 'File the request under another handle.', details: { why: 'handle_taken' } })
+  if (
+    await tx.approvalRequest.findUnique({
+      where: { orgId_handle: { orgId, handle: request.handle } },
+      select: { handle: true },
+    })
+  ) {
+    throw new AppError('CONFLICT', 'That handle is taken.', {
+      remedy: 'File the request under another handle.',
+      details: { why: 'handle_taken' },
+    })
   }
   // The machine's clock may be off: what counts here is how long the request waits, from now.
   const expiresAt = new Date(ctx.now.getTime() + Date.parse(request.expiresAt) - Date.parse(request.createdAt))
@@ -129,19 +159,31 @@ async function meetOrCreate(tx: Tx, ctx: FeatureContext<MachineActor>, request: 
 /** The named rules as they stand in the version the machine obeyed: names, digests and terms must fit what was signed. */
 async function keepRules(tx: Tx, ctx: FeatureContext<MachineActor>, request: ApprovalRequest): Promise<KeptRules> {
   const { orgId } = ctx.actor
-  const version = await tx.ruleSetVersion.findUnique({ where: { orgId_version: { orgId, version: request.ruleset.version } } })
+  const version = await tx.ruleSetVersion.findUnique({
+    where: { orgId_version: { orgId, version: request.ruleset.version } },
+  })
   if (!version || version.digest !== request.ruleset.digest) {
     throw new AppError('CONFLICT', 'The request was made under a rule set that this control plane does not have.', {
       remedy: 'Fetch the rules again; if it stays so, the control plane may have been restored from a backup.',
       details: { why: 'unknown_ruleset' },
     })
   }
-  const payload = JSON.parse(Buffer.from(version.jws.split('.')[1]!, 'base64url').toString('utf8')) as { boundaries: unknown[] }
-  const inForce = new Map(readRules(payload.boundaries).flatMap(rule => (isUnsupported(rule) ? [] : [[rule.name, rule] as const])))
+  const payload = JSON.parse(Buffer.from(version.jws.split('.')[1]!, 'base64url').toString('utf8')) as {
+    boundaries: unknown[]
+  }
+  const inForce = new Map(
+    readRules(payload.boundaries).flatMap(rule => (isUnsupported(rule) ? [] : [[rule.name, rule] as const])),
+  )
   const rules: Rule[] = request.rules.map(named => {
     const rule = inForce.get(named.name)
-    if (!rule || rule.require.kind !== 'approver' || ruleDigest(ruleDigestInput(rule), crypto.sha256) !== named.digest) {
-      throw new AppError('CONFLICT', `The rule ${named.name} does not stand like that in version ${version.version}.`, { details: { why: 'rule_mismatch' } })
+    if (
+      !rule ||
+      rule.require.kind !== 'approver' ||
+      ruleDigest(ruleDigestInput(rule), crypto.sha256) !== named.digest
+    ) {
+      throw new AppError('CONFLICT', `The rule ${named.name} does not stand like that in version ${version.version}.`, {
+        details: { why: 'rule_mismatch' },
+      })
     }
     return rule
   })

@@ -1,7 +1,7 @@
+import type { MemberActor } from '#core/actor.ts'
 import type { Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest as Request } from '#core/approval/request.ts'
 import type { Answerer, Approval, Terms, Vote } from '#core/approval/state.ts'
-import type { MemberActor } from '#core/actor.ts'
 import type { ApprovalRequest, ApprovalVote, Member } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 
@@ -53,19 +53,33 @@ export function asAnswerer(actor: MemberActor, member: Member): Answerer {
  * Locks a request's row and reads the clock after the lock was had: PostgreSQL's now() is the transaction's start, so an
  * answer that waited for a lock past the expiry would look in time (TRUST §2, expiry race).
  */
-export async function lockApproval(tx: Tx, orgId: string, handle: string): Promise<{ row: ApprovalRecord; now: Date } | undefined> {
+export async function lockApproval(
+  tx: Tx,
+  orgId: string,
+  handle: string,
+): Promise<{ row: ApprovalRecord; now: Date } | undefined> {
   // The machine first, the request second: filing takes them in this order too, so that the two never wait for each other.
-  const found = await tx.approvalRequest.findUnique({ where: { orgId_handle: { orgId, handle } }, select: { machineId: true } })
+  const found = await tx.approvalRequest.findUnique({
+    where: { orgId_handle: { orgId, handle } },
+    select: { machineId: true },
+  })
   if (!found) return undefined
   await tx.$queryRaw`select 1 from "Machine" where id = ${found.machineId} for update`
   await tx.$queryRaw`select 1 from "ApprovalRequest" where "orgId" = ${orgId} and handle = ${handle} for update`
   const [clock] = await tx.$queryRaw<{ now: Date }[]>`select clock_timestamp() as now`
-  const row = await tx.approvalRequest.findUniqueOrThrow({ where: { orgId_handle: { orgId, handle } }, include: { votes: { orderBy: { at: 'asc' } } } })
+  const row = await tx.approvalRequest.findUniqueOrThrow({
+    where: { orgId_handle: { orgId, handle } },
+    include: { votes: { orderBy: { at: 'asc' } } },
+  })
   return { row, now: clock!.now }
 }
 
 /** The next position in a machine's stream of answers and states; its row is locked until the transaction ends. */
 export async function nextAnswerSeq(tx: Tx, machineId: string): Promise<number> {
-  const { answerSeq } = await tx.machine.update({ where: { id: machineId }, data: { answerSeq: { increment: 1 } }, select: { answerSeq: true } })
+  const { answerSeq } = await tx.machine.update({
+    where: { id: machineId },
+    data: { answerSeq: { increment: 1 } },
+    select: { answerSeq: true },
+  })
   return answerSeq
 }

@@ -9,7 +9,10 @@ import { endApproval } from './settle.ts'
 const PAGE = 200
 
 /** What a machine has not seen: signed answers, and states that only tighten. */
-export async function answersAfter(ctx: FeatureContext<MachineActor>, { after }: { after: number }): Promise<AnswersAnswer> {
+export async function answersAfter(
+  ctx: FeatureContext<MachineActor>,
+  { after }: { after: number },
+): Promise<AnswersAnswer> {
   const where = { machineId: ctx.actor.machineId, seq: { gt: after } }
   const [answers, notices, machine] = await Promise.all([
     ctx.db.approvalAnswer.findMany({ where, orderBy: { seq: 'asc' }, take: PAGE, select: { seq: true, jws: true } }),
@@ -21,13 +24,18 @@ export async function answersAfter(ctx: FeatureContext<MachineActor>, { after }:
   const upTo = full.length > 0 ? Math.min(...full) : Math.max(machine.answerSeq, after)
   return {
     answers: answers.filter(a => a.seq <= upTo),
-    states: notices.filter(n => n.seq <= upTo).map(n => ({ seq: n.seq, handle: n.handle, state: n.state, at: n.at.toISOString() })),
+    states: notices
+      .filter(n => n.seq <= upTo)
+      .map(n => ({ seq: n.seq, handle: n.handle, state: n.state, at: n.at.toISOString() })),
     seq: upTo,
   }
 }
 
 /** A machine takes its open request back; never told as a person's denial. Repeating it changes nothing. */
-export async function withdrawByMachine(ctx: FeatureContext<MachineActor>, input: { handle: string; by: 'machine' | 'member'; why: string }): Promise<{ state: string }> {
+export async function withdrawByMachine(
+  ctx: FeatureContext<MachineActor>,
+  input: { handle: string; by: 'machine' | 'member'; why: string },
+): Promise<{ state: string }> {
   return ctx.db.$transaction(async tx => {
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked || locked.row.machineId !== ctx.actor.machineId) throw notFound('request')
@@ -38,25 +46,50 @@ export async function withdrawByMachine(ctx: FeatureContext<MachineActor>, input
 }
 
 /** A machine says that a grant was spent or has ended. Told by itself, in a signed report; idempotent. */
-export async function markGrant(tx: Tx, ctx: FeatureContext<MachineActor>, input: { handle: string; answerId: string; what: 'used' | 'lapsed'; at: Date }): Promise<boolean> {
+export async function markGrant(
+  tx: Tx,
+  ctx: FeatureContext<MachineActor>,
+  input: { handle: string; answerId: string; what: 'used' | 'lapsed'; at: Date },
+): Promise<boolean> {
   const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
   if (!locked || locked.row.machineId !== ctx.actor.machineId || locked.row.state !== 'approved') return false
-  const answer = await tx.approvalAnswer.findUnique({ where: { answerId: input.answerId }, select: { handle: true, orgId: true } })
+  const answer = await tx.approvalAnswer.findUnique({
+    where: { answerId: input.answerId },
+    select: { handle: true, orgId: true },
+  })
   if (answer?.handle !== input.handle || answer.orgId !== ctx.actor.orgId) return false
   await endApproval(tx, ctx, locked.row, input.what, { answerId: input.answerId, reportedAt: input.at.toISOString() })
   return true
 }
 
 /** Everything open of a machine is withdrawn and its grants end: it left, was revoked, or its laptop is lost. */
-export async function endAllOfMachine(tx: Tx, ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>, machineId: string, why: string): Promise<void> {
+export async function endAllOfMachine(
+  tx: Tx,
+  ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>,
+  machineId: string,
+  why: string,
+): Promise<void> {
   await tx.$queryRaw`select 1 from "Machine" where id = ${machineId} for update`
-  const rows = await tx.approvalRequest.findMany({ where: { machineId, state: { in: ['pending', 'approved'] } }, include: { votes: true }, orderBy: { receivedAt: 'asc' } })
-  for (const row of rows) await endApproval(tx, ctx, row, row.state === 'pending' ? 'withdrawn' : 'revoked', { why, by: 'machine' })
+  const rows = await tx.approvalRequest.findMany({
+    where: { machineId, state: { in: ['pending', 'approved'] } },
+    include: { votes: true },
+    orderBy: { receivedAt: 'asc' },
+  })
+  for (const row of rows)
+    await endApproval(tx, ctx, row, row.state === 'pending' ? 'withdrawn' : 'revoked', { why, by: 'machine' })
 }
 
 /** Everything pending of an organisation is withdrawn: the database was restored (TRUST §5). */
-export async function withdrawAllPending(tx: Tx, ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>, why: string): Promise<number> {
-  const rows = await tx.approvalRequest.findMany({ where: { orgId: ctx.actor.orgId, state: 'pending' }, include: { votes: true }, orderBy: { machineId: 'asc' } })
+export async function withdrawAllPending(
+  tx: Tx,
+  ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>,
+  why: string,
+): Promise<number> {
+  const rows = await tx.approvalRequest.findMany({
+    where: { orgId: ctx.actor.orgId, state: 'pending' },
+    include: { votes: true },
+    orderBy: { machineId: 'asc' },
+  })
   for (const row of rows) await endApproval(tx, ctx, row, 'withdrawn', { why, by: 'system' })
   return rows.length
 }

@@ -1,6 +1,6 @@
-import type { ApprovalState } from '#core/protocol.ts'
-import type { Json } from '#core/json.ts'
 import type { EvidenceKind } from '#core/evidence/entry.ts'
+import type { Json } from '#core/json.ts'
+import type { ApprovalState } from '#core/protocol.ts'
 import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'
@@ -33,10 +33,17 @@ export async function endApproval(
   // What the machine told us itself (used, lapsed) need not be told back.
   if (state === 'expired' || state === 'withdrawn' || state === 'revoked') {
     const seq = await nextAnswerSeq(tx, row.machineId)
-    await tx.approvalNotice.create({ data: { machineId: row.machineId, seq, orgId: row.orgId, handle: row.handle, state, at: ctx.now } })
+    await tx.approvalNotice.create({
+      data: { machineId: row.machineId, seq, orgId: row.orgId, handle: row.handle, state, at: ctx.now },
+    })
     await notify(tx, { org: row.orgId, what: 'answer', machine: row.machineId, handle: row.handle })
   }
-  if (state === 'expired' || state === 'revoked') await enqueue(tx, 'approval.mail_settled', { org: row.orgId, handle: row.handle })
+  if (state === 'expired' || state === 'revoked')
+    await enqueue(tx, 'approval.mail_settled', { org: row.orgId, handle: row.handle })
   await notify(tx, { org: row.orgId, what: 'approval', handle: row.handle })
-  await recordEvidence(tx, ctx, { kind: `approval.${state}` as EvidenceKind, subject: { kind: 'approval', id: row.handle }, data })
+  await recordEvidence(tx, ctx, {
+    kind: `approval.${state}` as EvidenceKind,
+    subject: { kind: 'approval', id: row.handle },
+    data,
+  })
 }

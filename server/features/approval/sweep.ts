@@ -10,7 +10,12 @@ import { endApproval } from './settle.ts'
  */
 export async function sweepApprovals(db: Db, now: Date, random: FeatureContext['random']): Promise<number> {
   const due = await db.approvalRequest.findMany({
-    where: { OR: [{ state: 'pending', expiresAt: { lte: now } }, { state: 'approved', standsUntil: { lte: now } }] },
+    where: {
+      OR: [
+        { state: 'pending', expiresAt: { lte: now } },
+        { state: 'approved', standsUntil: { lte: now } },
+      ],
+    },
     select: { orgId: true, handle: true },
     take: 500,
   })
@@ -20,7 +25,8 @@ export async function sweepApprovals(db: Db, now: Date, random: FeatureContext['
       const locked = await lockApproval(tx, orgId, handle)
       if (!locked) return 0
       const ctx = { actor: { kind: 'system', orgId } as const, now: locked.now, random }
-      if (locked.row.state === 'pending' && locked.row.expiresAt <= locked.now) await endApproval(tx, ctx, locked.row, 'expired')
+      if (locked.row.state === 'pending' && locked.row.expiresAt <= locked.now)
+        await endApproval(tx, ctx, locked.row, 'expired')
       else if (locked.row.state === 'approved' && locked.row.standsUntil && locked.row.standsUntil <= locked.now) {
         await endApproval(tx, ctx, locked.row, 'lapsed')
       } else return 0

@@ -12,20 +12,26 @@ export async function withdrawOwn(ctx: FeatureContext<MemberActor>, input: { han
   await ctx.db.$transaction(async tx => {
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked || locked.row.memberId !== ctx.actor.memberId) throw notFound('request of yours')
-    if (locked.row.state !== 'pending') throw new AppError('NOT_PENDING', `This request is ${locked.row.state} already; nothing was changed.`)
+    if (locked.row.state !== 'pending')
+      throw new AppError('NOT_PENDING', `This request is ${locked.row.state} already; nothing was changed.`)
     await endApproval(tx, { ...ctx, now: locked.now }, locked.row, 'withdrawn', { by: 'member', why: 'withdrawn' })
   })
 }
 
 /** Ends a grant that still stands; needs the role the request needed. The machine asks anew at its next crossing. */
-export async function revokeGrant(ctx: FeatureContext<MemberActor>, input: { handle: string; reason: string }): Promise<void> {
+export async function revokeGrant(
+  ctx: FeatureContext<MemberActor>,
+  input: { handle: string; reason: string },
+): Promise<void> {
   demand(ctx.actor, 'approval.revoke')
   if (input.reason.length > REASON_MAX) throw new AppError('BAD_INPUT', `A reason has at most ${REASON_MAX} letters.`)
   await ctx.db.$transaction(async tx => {
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked) throw notFound('request')
-    if (!roleAtLeast(ctx.actor.role, locked.row.role)) throw new AppError('NOT_APPROVER', `Ending this takes the role ${locked.row.role} or above.`)
-    if (locked.row.state !== 'approved') throw new AppError('NOT_PENDING', `There is nothing to end: the request is ${locked.row.state}.`)
+    if (!roleAtLeast(ctx.actor.role, locked.row.role))
+      throw new AppError('NOT_APPROVER', `Ending this takes the role ${locked.row.role} or above.`)
+    if (locked.row.state !== 'approved')
+      throw new AppError('NOT_PENDING', `There is nothing to end: the request is ${locked.row.state}.`)
     await endApproval(tx, { ...ctx, now: locked.now }, locked.row, 'revoked', { by: 'member' })
   })
 }

@@ -1,0 +1,52 @@
+import { tracked } from '@trpc/server'
+import { z } from 'zod'
+import { HANDLE } from '#core/id.ts'
+import { REASON_MAX } from '#core/limits.ts'
+import { signals } from '../../bus.ts'
+import { answerApproval } from '../../features/approval/answer.ts'
+import { getApproval, listApprovals } from '../../features/approval/read.ts'
+import { revokeGrant, withdrawOwn } from '../../features/approval/withdraw.ts'
+import { inOrg, router } from '../trpc.ts'
+
+const handle = z.string().regex(HANDLE)
+const ceiling = z.strictObject({
+  figure: z.enum(['session_cost_usd', 'budget_used_pct']),
+  qualifier: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
+    .optional(),
+  op: z.literal('<'),
+  value: z.string().regex(/^\d{1,12}(\.\d{1,6})?$/),
+})
+
+export const approvalRouter = router({
+  list: inOrg
+    .input(z.object({ state: z.enum(['waiting', 'settled', 'all']).default('waiting'), cursor: handle.optional() }))
+    .query(({ ctx, input }) =>
+      listApprovals(ctx.feature, { state: input.state, ...(input.cursor ? { cursor: input.cursor } : {}) }),
+    ),
+  get: inOrg.input(z.object({ handle })).query(({ ctx, input }) => getApproval(ctx.feature, input)),
+  answer: inOrg
+    .input(
+      z.object({
+        handle,
+        decision: z.enum(['approve', 'deny']),
+        scope: z.enum(['step', 'session']).default('step'),
+        until: z.array(ceiling).max(8).default([]),
+        reason: z.string().max(REASON_MAX).default(''),
+      }),
+    )
+    .mutation(({ ctx, input }) => answerApproval(ctx.feature, input)),
+  withdraw: inOrg.input(z.object({ handle })).mutation(({ ctx, input }) => withdrawOwn(ctx.feature, input)),
+  revoke: inOrg
+    .input(z.object({ handle, reason: z.string().max(REASON_MAX).default('') }))
+    .mutation(({ ctx, input }) => revokeGrant(ctx.feature, input)),
+  /** Says when to look again: a request came, was answered or ended. The ids only make reconnects gapless. */
+  changed: inOrg.subscription(async function* ({ ctx, signal }) {
+    let n = ctx.feature.now.getTime()
+    yield tracked(String(n), { handle: '' })
+    for await (const heard of signals(s => s.what === 'approval' && s.org === ctx.actor.orgId, signal)) {
+      yield tracked(String(++n), { handle: heard?.handle ?? '' })
+    }
+  }),
+})

@@ -1,0 +1,109 @@
+import type { MemberActor } from '#core/actor.ts'
+import type { Answer, Ceiling } from '#core/approval/answer.ts'
+import { questionOf } from '#core/approval/describe.ts'
+import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
+import { judgeAnswerer } from '#core/approval/state.ts'
+import { may } from '#core/permission.ts'
+import type { ApprovalState } from '#core/protocol.ts'
+import type { Role } from '#core/role.ts'
+import type { ApprovalAnswer, Member } from '#generated/prisma/client.ts'
+import { type ApprovalRecord, asAnswerer, asApproval, type KeptRules } from './load.ts'
+
+export type AnsweredBy = {
+  name: string
+  role: Role
+  how: string
+  method: string
+  at: Date
+  self: boolean
+  demo: boolean
+  decision: 'approve' | 'deny'
+  reason: string
+}
+
+/** One request as lists show it. */
+export type ApprovalRow = {
+  handle: string
+  state: ApprovalState
+  question: string
+  client: ApprovalRequest['client']
+  action: ApprovalRequest['action']
+  subject: ApprovalRequest['subject']
+  rules: string[]
+  role: Role
+  approvals: number
+  /** Approving votes so far. */
+  votes: number
+  figures: CrossedFigure[]
+  machine: { id: string; label: string }
+  member: { id: string; name: string }
+  createdAt: Date
+  expiresAt: Date
+  settledAt: Date | null
+  mayAnswer: boolean
+  answeredBy: AnsweredBy[]
+  scope?: 'step' | 'session'
+  until?: Ceiling[]
+}
+
+export type RowRecord = Omit<ApprovalRecord, 'votes'> & {
+  votes: (ApprovalRecord['votes'][number] & { member: Pick<Member, 'name'> })[]
+  machine: { id: string; label: string }
+  member: { id: string; name: string }
+  answer: Pick<ApprovalAnswer, 'jws'> | null
+}
+
+/** The relations a row needs. */
+export const ROW = {
+  votes: { orderBy: { at: 'asc' }, include: { member: { select: { name: true } } } },
+  machine: { select: { id: true, label: true } },
+  member: { select: { id: true, name: true } },
+  answer: { select: { jws: true } },
+} as const
+
+/**
+ * A pending row past its expiry reads as expired, whether or not housekeeping has come by: what people see and what an
+ * answer would meet never differ.
+ */
+export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Date): ApprovalRow {
+  const request = record.request as ApprovalRequest
+  const approval = asApproval(record)
+  const state = record.state === 'pending' && record.expiresAt <= now ? 'expired' : record.state
+  const signed = record.answer ? readAnswer(record.answer.jws) : undefined
+  return {
+    handle: record.handle,
+    state,
+    question: questionOf(request, record.member.name),
+    client: request.client,
+    action: request.action,
+    subject: request.subject,
+    rules: (record.rules as KeptRules).rules.map(rule => rule.name),
+    role: record.role,
+    approvals: record.approvals,
+    votes: record.votes.filter(v => v.decision === 'approve').length,
+    figures: request.figures,
+    machine: record.machine,
+    member: record.member,
+    createdAt: record.receivedAt,
+    expiresAt: record.expiresAt,
+    settledAt: record.settledAt,
+    mayAnswer:
+      state === 'pending' && may(actor, 'approval.answer') && judgeAnswerer(approval, asAnswerer(actor, me), now).ok,
+    answeredBy: record.votes.map(v => ({
+      name: v.member.name,
+      role: v.role,
+      how: v.how,
+      method: v.method,
+      at: v.at,
+      self: v.self,
+      demo: v.demo,
+      decision: v.decision,
+      reason: v.reason,
+    })),
+    ...(signed && signed.decision === 'approve' ? { scope: signed.scope, until: signed.until } : {}),
+  }
+}
+
+/** The payload of our own stored answer. */
+export const readAnswer = (jws: string): Answer =>
+  JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString('utf8')) as Answer
