@@ -8,7 +8,18 @@ export type Jobs = {
   'approval.mail_settled': { org: string; handle: string }
   /** Marks a request expired, a grant lapsed: housekeeping only; every decision checks the time itself. */
   'approval.sweep': Record<string, never>
-  'mail.send': { to: string; subject: string; text: string; html: string; messageId: string; inReplyTo?: string; demo?: boolean }
+  /** Looks up, away from the request that asked, whether an address may sign in, and mails the code and the link. */
+  'sign_in.mail': { attempt: string; code: string; link: string; next?: string }
+  'invitation.mail': { invitation: string; token: string }
+  'mail.send': {
+    to: string
+    subject: string
+    text: string
+    html: string
+    messageId: string
+    inReplyTo?: string
+    demo?: boolean
+  }
   'mail.digest': { org: string; member: string }
   'member.sweep': Record<string, never>
 }
