@@ -3,7 +3,7 @@
  * standard input. Hands it to the daemon; when the daemon is down it starts it and leaves the event in the spool. Nothing
  * that goes wrong here reaches the client: exit 0 without a word, and the reason in the spool.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
 import { rememberAgent } from '#agent/guard/seen-agents.ts'
@@ -29,27 +29,36 @@ function originHeaders(): Record<string, string> {
   }
 }
 
-/** What the client wrote, up to the limit and as far as it came before the deadline. */
-function readInput(): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const timer = setTimeout(() => end(new Error('the input did not end')), leftMs())
-    const end = (error?: Error) => {
-      clearTimeout(timer)
-      // an input that never ends must not keep this process
-      process.stdin.destroy()
-      if (error) reject(error)
-      else resolve(Buffer.concat(chunks))
+const TOO_LARGE = 'the input is larger than allowed'
+
+/**
+ * What the client wrote, up to the limit. Read at once from the descriptor: making `process.stdin` costs 4 ms of the few
+ * that this process may take. Only a pipe that cannot be waited for is read as a stream.
+ */
+async function readInput(): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  const take = (chunk: Buffer) => {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > HOOK_BODY_MAX) throw new Error(TOO_LARGE)
+  }
+  try {
+    for (;;) {
+      const buffer = Buffer.allocUnsafe(64 * 1024)
+      const count = readSync(0, buffer, 0, buffer.length, null)
+      if (count === 0) return Buffer.concat(chunks)
+      take(buffer.subarray(0, count))
     }
-    process.stdin.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > HOOK_BODY_MAX) end(new Error('the input is larger than allowed'))
-    })
-    process.stdin.on('end', () => end())
-    process.stdin.on('error', end)
-  })
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'EOF') return Buffer.concat(chunks)
+    if (code !== 'EAGAIN') throw error
+  }
+  const timer = setTimeout(() => process.stdin.destroy(new Error('the input did not end')), leftMs())
+  for await (const chunk of process.stdin) take(chunk as Buffer)
+  clearTimeout(timer)
+  return Buffer.concat(chunks)
 }
 
 function readDoor(): { port: number; hookToken: string } | undefined {

@@ -1,0 +1,206 @@
+import { hostname } from 'node:os'
+import { createInterface } from 'node:readline/promises'
+import { crypto, makeKey, publicPart, random, signJws } from '#agent/crypto.ts'
+import { type Home, readBytes, remove, writeAtomic, writeJson } from '#agent/home.ts'
+import { plain, type Terminal } from '#agent/terminal.ts'
+import { writePin } from '#agent/trust/pin.ts'
+import { TrustStore } from '#agent/trust/store.ts'
+import { readTeam, type Team } from '#agent/trust/team.ts'
+import { base64url, utf8 } from '#core/bytes.ts'
+import { isAppError } from '#core/error.ts'
+import { RULE_SET_MAX } from '#core/limits.ts'
+import { FRESH_HEADER, JoinAnswer, parseJoinLine } from '#core/protocol.ts'
+import { type TrustedRoot, walkRoots } from '#core/root.ts'
+import type { Command } from './command.ts'
+import { askPlane, askPlaneJson } from './control-plane.ts'
+import { CommandFailure, EXIT } from './exit.ts'
+import { VERSION } from './version.ts'
+
+export type Joined = {
+  origin: string
+  org: Team['org']
+  member: Team['member']
+  machine: string
+  label: string
+  rootSeq: number
+  rootDigest: string
+  custody: 'server' | 'owners'
+  pin: 'digest' | 'first use'
+  /** 0 while the organisation has published nothing. */
+  rulesVersion: number
+}
+
+export const join: Command = {
+  name: 'join',
+  summary: 'join an organisation: pin its keys and obey its signed rules',
+  takes: '[LINE]',
+  args: [0, 1],
+  options: {
+    label: { type: 'string', value: 'NAME', help: 'how admins see this machine (default: its host name)' },
+    'trust-on-first-use': { type: 'boolean', help: 'accept a line without a root digest; the machine is marked so' },
+  },
+  about:
+    'Takes the line that the Machines page of your organisation shows. It works once, for fifteen minutes, for one member. ' +
+    'Without LINE it is asked for, or read from standard input, and so stays out of the list of processes. ' +
+    'The line’s root digest (r=…) is compared with the keys that the control plane sends before anything of it is believed; the rules are fetched and checked once before this says “joined”.\n' +
+    'A digest that came on the control plane’s own page protects against others, not against that control plane: only one from another channel (a colleague, a hand-out) does.',
+  examples: [
+    ['holdpoint join', 'asks for the line'],
+    ["holdpoint join 'https://holdpoint.example.com/o/acme#e=hpj_…&r=…'", 'all in one'],
+    ['holdpoint join < line.txt', 'from a file'],
+  ],
+  async run({ args, flags, home, json, terminal }) {
+    const line = args[0] ?? (await readLine())
+    const label = typeof flags.label === 'string' ? flags.label : undefined
+    const joined = await joinTeam(home, line, { firstUse: flags['trust-on-first-use'] === true, ...(label ? { label } : {}) })
+    if (json) terminal.json(joined)
+    else printJoined(terminal, joined)
+    return EXIT.ok
+  },
+}
+
+async function readLine(): Promise<string> {
+  if (process.stdin.isTTY) {
+    const asked = createInterface({ input: process.stdin, output: process.stderr })
+    try {
+      return (await asked.question('The join line of the Machines page: ')).trim()
+    } finally {
+      asked.close()
+    }
+  }
+  let text = ''
+  for await (const chunk of process.stdin) {
+    text += String(chunk)
+    if (text.length > 8192) break
+  }
+  return text.trim().split(/\r?\n/)[0] ?? ''
+}
+
+/**
+ * Joins (TRUST §6): sends the machine's new key with a proof of possession, walks the root documents against the line's
+ * digest, fetches the rules once, and only then writes team.json, which is what makes a machine joined.
+ * @throws CommandFailure; nothing that was not joined stays behind
+ */
+export async function joinTeam(home: Home, line: string, { firstUse, label = defaultLabel() }: { firstUse: boolean; label?: string }): Promise<Joined> {
+  const at = parseJoinLine(line)
+  if (!at) throw badLine(line)
+  const already = readTeam(home)
+  if (already) {
+    throw new CommandFailure('failed', 'already_joined', `This machine has joined ${plain(already.org.name)} already.`, 'Leave it first: `holdpoint leave`.')
+  }
+  if (at.rootDigest === undefined && !firstUse) {
+    throw new CommandFailure(
+      'failed',
+      'no_root_digest',
+      'The line carries no root digest (r=…), so nothing tells whose keys are the right ones.',
+      'Ask for the whole line. If there is none, --trust-on-first-use believes whatever answers first, and the machine is marked so.',
+    )
+  }
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(label)) throw new CommandFailure('usage', 'label', 'A label has up to 63 letters, digits, dots, dashes and underscores.')
+  const key = makeKey()
+  const proof = signJws('holdpoint-join+jws', key, { v: 1, token: base64url(crypto.sha256(utf8(at.token))) })
+  const body = { token: at.token, key: publicPart(key), label, platform: platform(), connector: VERSION, proof, pinned: at.rootDigest !== undefined }
+  const read = JoinAnswer.safeParse(await askPlaneJson(at.origin, { method: 'POST', path: 'join', body }))
+  if (!read.success) throw new CommandFailure('failed', 'odd_answer', `${at.origin} does not answer a join as a control plane of this version does.`)
+  const answer = read.data
+  const team: Team = {
+    origin: at.origin,
+    org: answer.org,
+    machine: answer.machine,
+    member: answer.member,
+    token: answer.token,
+    firstUse: at.rootDigest === undefined,
+    joinedAt: new Date().toISOString(),
+  }
+  try {
+    if (team.org.slug !== at.slug) throw new CommandFailure('failed', 'other_organisation', `The line names ${at.slug}, the control plane answered as ${plain(team.org.slug)}.`)
+    const chain = walkRoots(answer.roots, team.org.id, crypto, at.rootDigest)
+    const root = chain.at(-1)!
+    writeTrust(home, chain)
+    const rulesVersion = await fetchRulesOnce(home, team)
+    if (!readBytes(home.secret)) writeAtomic(home, home.secret, random(32))
+    writeJson(home, home.machineKey, key)
+    writeJson(home, home.team, team)
+    return {
+      origin: team.origin,
+      org: team.org,
+      member: team.member,
+      machine: team.machine,
+      label,
+      rootSeq: root.root.seq,
+      rootDigest: root.digest,
+      custody: root.root.custody,
+      pin: team.firstUse ? 'first use' : 'digest',
+      rulesVersion,
+    }
+  } catch (error) {
+    forgetTeam(home)
+    const left = await askPlane(team.origin, { method: 'DELETE', path: 'machine', token: team.token, timeoutMs: 5000 }).then(() => true, () => false)
+    throw notJoined(error, left)
+  }
+}
+
+function badLine(line: string): CommandFailure {
+  const plainHttp = /^http:\/\//i.test(line.trim())
+  return new CommandFailure(
+    'usage',
+    'bad_join_line',
+    plainHttp ? 'The line is not an https address (http is taken on this machine’s own loopback only).' : line.trim() === '' ? 'No join line was given.' : 'This is not a join line.',
+    'It looks like https://holdpoint.example.com/o/acme#e=hpj_…&r=… and stands on the Machines page. Quote it: the shell reads # and & itself.',
+  )
+}
+
+function notJoined(error: unknown, left: boolean): CommandFailure {
+  const after = left
+    ? 'Nothing was kept here, and the control plane was told. Ask for a new line.'
+    : 'Nothing was kept here. The control plane could not be told: an admin may revoke the machine there. Ask for a new line.'
+  if (error instanceof CommandFailure) return new CommandFailure(error.exit === EXIT.unreachable ? 'unreachable' : 'failed', error.code, `Not joined. ${error.message}`, after)
+  const cause = error instanceof Error && isAppError(error.cause) ? error.cause : error
+  const why = isAppError(cause) && typeof cause.details?.why === 'string' ? cause.details.why : undefined
+  const digest = why === 'not_the_pinned_root' ? ' Whoever answers is not whom the line was made for, or the line was changed on its way: tell an admin.' : ''
+  return new CommandFailure('failed', why ?? 'not_trusted', `Not joined. ${error instanceof Error ? plain(error.message) : 'The answer cannot be trusted.'}${digest}`, after)
+}
+
+function writeTrust(home: Home, chain: TrustedRoot[]): void {
+  const root = chain.at(-1)!
+  for (const file of [home.ruleset, home.nextRuleset, home.fresh, home.equivocation]) remove(file)
+  writeJson(home, home.roots, chain.map(trusted => trusted.envelope))
+  writePin(home, { version: 0, rootSeq: root.root.seq, rootDigest: root.digest, clockHigh: Date.now() })
+}
+
+/** The first fetch belongs to joining (a machine without rules would run unruled until the first poll): version, or 0. */
+async function fetchRulesOnce(home: Home, team: Team): Promise<number> {
+  const { status, text, headers } = await askPlane(team.origin, { method: 'GET', path: 'rules', token: team.token })
+  const fresh = headers.get(FRESH_HEADER)
+  if (!fresh) throw new CommandFailure('failed', 'no_freshness', 'The control plane sent rules without the signed time that says how old they are.')
+  if (text.length > RULE_SET_MAX) throw new CommandFailure('failed', 'too_large', 'The rule set is larger than one may be.')
+  const store = new TrustStore(home, team, Date.now, error => {
+    throw error
+  })
+  store.take({ fresh, ...(status === 200 ? { rules: text } : {}) })
+  return store.version
+}
+
+/** Forgets whom this machine had joined: token, key, pin, root documents, rules. The developer's own rules stay. */
+export function forgetTeam(home: Home): void {
+  for (const file of [home.team, home.machineKey, home.roots, home.ruleset, home.nextRuleset, home.fresh, home.pin, home.equivocation, home.sync]) remove(file)
+}
+
+const defaultLabel = () => hostname().replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '').slice(0, 63) || 'machine'
+const platform = () => (['linux', 'darwin', 'win32'].includes(process.platform) ? (process.platform as 'linux' | 'darwin' | 'win32') : 'other')
+
+/** Says plainly what was pinned, and through which channel it was checked. */
+export function printJoined(terminal: Terminal, joined: Joined): void {
+  terminal.line(`${terminal.paint('green', 'Joined')} ${plain(joined.org.name)} at ${joined.origin} as ${plain(joined.member.name)} (machine “${joined.label}”).`)
+  terminal.line()
+  terminal.line(`Pinned here: root document ${joined.rootSeq}, digest ${joined.rootDigest}`)
+  terminal.line(
+    joined.pin === 'digest'
+      ? '  checked against the digest in the join line. If the line came from the control plane’s own page, this\n  rules out others in between, not that control plane; compare the digest with a colleague’s to rule out that too.'
+      : '  NOT checked against anything (--trust-on-first-use): whoever answered first is believed from now on.\n  The machine is marked so on the Machines page.',
+  )
+  if (joined.custody === 'server') terminal.line('  The control plane holds the keys itself: what they sign is attested by the control plane.')
+  terminal.line(joined.rulesVersion > 0 ? `Rules in force: version ${joined.rulesVersion}, signature checked.` : 'Rules in force: none; the organisation has published nothing yet.')
+  terminal.line()
+  terminal.line('Next: `holdpoint hooks install` wires Claude Code, `holdpoint daemon start` keeps the rules current.')
+}
