@@ -132,18 +132,22 @@ export function parseClaudeHook(bytes: Uint8Array, nowMs: number, origin: HookOr
 
 /** Of a command hook's environment, which also holds API keys, only these two names are read. */
 export function originFromEnv(env: Readonly<Record<string, string | undefined>>): HookOrigin {
-  const attended = env.CLAUDE_CODE_SESSION_ATTENDED
   return {
     entrypoint: env.CLAUDE_CODE_ENTRYPOINT || undefined,
-    attended: attended === '1' ? true : attended === '0' ? false : undefined,
+    attended: attendedFrom(env.CLAUDE_CODE_SESSION_ATTENDED),
   }
 }
 
+const attendedFrom = (value: unknown) => (value === '1' ? true : value === '0' ? false : undefined)
+
 export const ENTRYPOINT_HEADER = 'X-Holdpoint-Entrypoint'
+/** Set by our own command hook only: the client fills it empty in an http hook (measured). */
+export const ATTENDED_HEADER = 'X-Holdpoint-Attended'
 
 /** `sdk-cli` is a run without a person; other entry points say nothing about who is there. */
 export function originFromHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): HookOrigin {
   const value = headers[ENTRYPOINT_HEADER.toLowerCase()]
   const entrypoint = typeof value === 'string' && value !== '' ? value.slice(0, NAME_MAX) : undefined
-  return { entrypoint, attended: entrypoint === 'sdk-cli' ? false : undefined }
+  const attended = entrypoint === 'sdk-cli' ? false : attendedFrom(headers[ATTENDED_HEADER.toLowerCase()])
+  return { entrypoint, attended }
 }

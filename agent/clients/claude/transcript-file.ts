@@ -2,6 +2,7 @@
  * Finds and reads a session's transcript files. The path comes from the session's id below the client's own roots;
  * links are not followed, only regular files of one's own are read, nothing blocks (TRUST section 4).
  */
+import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
@@ -15,7 +16,8 @@ const LINE_MAX = 32 * 1024 * 1024
 const READ_MAX = 64 * 1024 * 1024
 const FOLDERS_MAX = 20_000
 const SUBAGENTS_MAX = 2_000
-const TAIL = 32
+/** Enough to hold the ids and times of the last line, which differ in any other content. */
+const TAIL = 1024
 const ID = /^[A-Za-z0-9_-]{1,128}$/
 const OPEN_FLAGS = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK
 
@@ -56,7 +58,7 @@ function openOwn(file: string): { fd: number; stat: fs.Stats } {
 function tailBefore(fd: number, offset: number): string {
   const tail = Buffer.alloc(Math.min(TAIL, offset))
   fs.readSync(fd, tail, 0, tail.length, offset - tail.length)
-  return tail.toString('base64')
+  return createHash('sha256').update(tail).digest('base64').slice(0, 22)
 }
 
 type Context = { price: Parameters<UsageReader['readSession']>[3]['price']; budget: number; found: Found }
@@ -66,14 +68,12 @@ function readFile(state: ClaudeUsageState, root: string, name: string, agentId: 
   const { fd, stat } = openOwn(join(root, name))
   try {
     const id = `${stat.dev}:${stat.ino}`
-    let mark: FileMark = state.files[name] ?? { id, offset: 0, tail: '' }
+    const known: FileMark | undefined = state.files[name]
+    let mark: FileMark = known ?? { id, offset: 0, tail: '' }
     // replaced, cut short or rewritten: from the start again; what was counted is not counted twice
-    if (mark.id !== id || stat.size < mark.offset || tailBefore(fd, mark.offset) !== mark.tail)
+    if (known && (known.id !== id || stat.size < known.offset || tailBefore(fd, known.offset) !== known.tail))
       mark = { id, offset: 0, tail: '' }
-    if (stat.size === mark.offset) {
-      state.files[name] = mark
-      return false
-    }
+    if (stat.size === mark.offset && known === mark) return false
     let { offset } = mark
     let skipping = mark.skipping ?? false
     let size = CHUNK

@@ -14,7 +14,7 @@ export type FileMark = {
   id: string
   /** Bytes read, up to and with the last whole line. */
   offset: number
-  /** The last bytes before `offset`, base64: another content there means that the file was rewritten. */
+  /** Digest of the last bytes before `offset`: another one means that the file was rewritten. */
   tail: string
   /** Set inside a line that is longer than is ever read: bytes are dropped up to its end. */
   skipping?: boolean

@@ -109,6 +109,17 @@ describe('who is at the keyboard', () => {
     expect(from().attended).toBeUndefined()
   })
 
+  test('our command hook passes on what it was told, unless the entry point says nobody', () => {
+    const from = (attended: string, entrypoint: string) =>
+      claude.originFromHeaders({ 'x-holdpoint-attended': attended, 'x-holdpoint-entrypoint': entrypoint }).attended
+    expect([from('1', 'cli'), from('0', 'cli'), from('', 'cli'), from('1', 'sdk-cli')]).toEqual([
+      true,
+      false,
+      undefined,
+      false,
+    ])
+  })
+
   test('the entry-point header can only say that nobody is there', () => {
     const from = (value?: string) => claude.originFromHeaders({ 'x-holdpoint-entrypoint': value })
     expect(from('sdk-cli')).toEqual({ entrypoint: 'sdk-cli', attended: false })
