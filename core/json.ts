@@ -15,7 +15,11 @@ export function parseStrictJson(text: string, { maxDepth = 32 }: { maxDepth?: nu
   const space = () => {
     while (at < text.length && ' \t\n\r'.includes(text[at]!)) at++
   }
-  const word = (literal: string) => text.startsWith(literal, at) && ((at += literal.length), true)
+  const skip = (literal: string) => {
+    const stands = text.startsWith(literal, at)
+    if (stands) at += literal.length
+    return stands
+  }
 
   function string(): string {
     const start = at
@@ -53,9 +57,9 @@ export function parseStrictJson(text: string, { maxDepth = 32 }: { maxDepth?: nu
     if (char === '"') return string()
     if (char === '{') return object(depth)
     if (char === '[') return array(depth)
-    if (word('true')) return true
-    if (word('false')) return false
-    if (word('null')) throw bad('null (leave the member out)', at)
+    if (skip('true')) return true
+    if (skip('false')) return false
+    if (skip('null')) throw bad('null (leave the member out)', at)
     return number()
   }
 
@@ -63,7 +67,7 @@ export function parseStrictJson(text: string, { maxDepth = 32 }: { maxDepth?: nu
     const out: { [key: string]: Json } = Object.create(null)
     at++
     space()
-    if (text[at] === '}') return at++, out
+    if (skip('}')) return out
     for (;;) {
       space()
       if (text[at] !== '"') throw bad('an object key that is no string', at)
@@ -75,7 +79,7 @@ export function parseStrictJson(text: string, { maxDepth = 32 }: { maxDepth?: nu
       if (text[at++] !== ':') throw bad('a key without a colon', at - 1)
       out[key] = value(depth + 1)
       space()
-      if (text[at] === '}') return at++, out
+      if (skip('}')) return out
       if (text[at++] !== ',') throw bad('an object without its end', at - 1)
     }
   }
@@ -84,11 +88,11 @@ export function parseStrictJson(text: string, { maxDepth = 32 }: { maxDepth?: nu
     const out: Json[] = []
     at++
     space()
-    if (text[at] === ']') return at++, out
+    if (skip(']')) return out
     for (;;) {
       out.push(value(depth + 1))
       space()
-      if (text[at] === ']') return at++, out
+      if (skip(']')) return out
       if (text[at++] !== ',') throw bad('a list without its end', at - 1)
     }
   }

@@ -176,11 +176,7 @@ async function keepRules(tx: Tx, ctx: FeatureContext<MachineActor>, request: App
   )
   const rules: Rule[] = request.rules.map(named => {
     const rule = inForce.get(named.name)
-    if (
-      !rule ||
-      rule.require.kind !== 'approver' ||
-      ruleDigest(ruleDigestInput(rule), crypto.sha256) !== named.digest
-    ) {
+    if (rule?.require.kind !== 'approver' || ruleDigest(ruleDigestInput(rule), crypto.sha256) !== named.digest) {
       throw new AppError('CONFLICT', `The rule ${named.name} does not stand like that in version ${version.version}.`, {
         details: { why: 'rule_mismatch' },
       })
