@@ -1,5 +1,6 @@
 'use client'
 
+import { CircleAlert } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef } from 'react'
 import { cn } from './class-names.ts'
 import { CodeLines } from './code-lines.tsx'
@@ -114,7 +115,9 @@ export function CodeEditor({ label, value, onChange, errors = [], readOnly, name
             className="flex items-start gap-2.5 border-t px-4 py-2 text-ink-2 text-sm"
           >
             <button type="button" onClick={() => goTo(fault)} className="mt-px rounded-full" title="Go to this line">
-              <Pill state={fault.kind === 'warning' ? 'waiting' : 'held'}>Line {fault.line}</Pill>
+              <Pill state={fault.kind === 'warning' ? 'waiting' : 'held'} icon={<CircleAlert aria-hidden />}>
+                Line {fault.line}
+              </Pill>
             </button>
             <span className="min-w-0 flex-1">{fault.message}</span>
           </div>

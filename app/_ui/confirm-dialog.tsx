@@ -22,7 +22,7 @@ type Props = {
   /** More fields, such as a reason. */
   children?: ReactNode
   /** Closes when it resolves; stays open and shows the message when it rejects. */
-  onConfirm: () => void | Promise<unknown>
+  onConfirm: () => unknown
 }
 
 /** Asks before an act that cannot be taken back easily. */

@@ -43,23 +43,29 @@ export function Dialog({
         <div data-scrim className="fixed inset-0 z-40 animate-appear bg-scrim" />
         <Radix.Content
           role={role}
+          aria-modal="true"
           {...(description ? {} : { 'aria-describedby': undefined })}
           className={cn(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 animate-appear flex-col rounded-lg border bg-panel shadow-float outline-0',
             WIDTH[size],
           )}
         >
-          <div className="flex items-start gap-3 px-5 pt-4">
-            <div className="min-w-0 flex-1">
-              <Radix.Title className="text-lg">{title}</Radix.Title>
-              {description && <Radix.Description className="mt-1 text-ink-2">{description}</Radix.Description>}
-            </div>
-            <Radix.Close asChild>
-              <IconButton label="Close" icon={<X aria-hidden />} size="sm" className="-mr-1.5" />
-            </Radix.Close>
+          <div className="px-5 pt-4 pr-12">
+            <Radix.Title className="text-lg">{title}</Radix.Title>
+            {description && <Radix.Description className="mt-1 text-ink-2">{description}</Radix.Description>}
           </div>
-          <div className="min-h-0 overflow-y-auto px-5 py-4">{children}</div>
+          <div className="min-h-0 overflow-y-auto px-5 py-4 empty:pt-0">{children}</div>
           {footer && <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</div>}
+          {/* Last in the order, so that focus starts in the first field or on the first button. */}
+          <Radix.Close asChild>
+            <IconButton
+              label="Close"
+              tooltip={false}
+              icon={<X aria-hidden />}
+              size="sm"
+              className="absolute top-3.5 right-3.5"
+            />
+          </Radix.Close>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -26,10 +26,9 @@ export function DiffView({ before, after, label, context = 3, alike = 'Nothing d
         <span className="text-passed">+{formatPlural(added, 'line')}</span> added,{' '}
         <span className="text-held">−{formatPlural(removed, 'line')}</span> removed
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <div
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
         tabIndex={0}
-        role="group"
         aria-label="Lines"
         className="overflow-x-auto py-2 font-mono text-code -outline-offset-2"
       >
@@ -51,7 +50,7 @@ export function DiffView({ before, after, label, context = 3, alike = 'Nothing d
             ),
           )}
         </div>
-      </div>
+      </section>
     </section>
   )
 }
@@ -68,13 +67,13 @@ function Lines({ lines }: { lines: readonly DiffLine[] }) {
     const Text = line.kind === 'added' ? 'ins' : line.kind === 'removed' ? 'del' : 'span'
     return (
       <div key={`${line.before}:${line.after}`} className={cn('flex whitespace-pre', ROW[line.kind])}>
-        <span aria-hidden className="w-9 shrink-0 select-none text-right text-ink-3">
+        <span aria-hidden className="w-8 shrink-0 select-none text-right text-ink-3">
           {line.before}
         </span>
-        <span aria-hidden className="w-9 shrink-0 select-none text-right text-ink-3">
+        <span aria-hidden className="w-8 shrink-0 select-none text-right text-ink-3">
           {line.after}
         </span>
-        <span aria-hidden className={cn('w-8 shrink-0 select-none text-center font-semibold', SIGN_COLOUR[line.kind])}>
+        <span aria-hidden className={cn('w-7 shrink-0 select-none text-center font-semibold', SIGN_COLOUR[line.kind])}>
           {SIGN[line.kind]}
         </span>
         <span className="sr-only">{SAID[line.kind]}</span>

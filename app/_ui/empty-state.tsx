@@ -6,13 +6,13 @@ type Props = {
   children?: ReactNode
   action?: ReactNode
   icon?: ReactNode
-  headingLevel?: 2 | 3
+  headingLevel?: 1 | 2 | 3
   className?: string
 }
 
 /** Nothing here yet: says why, and what to do next. */
 export function EmptyState({ title, children, action, icon, headingLevel = 3, className }: Props) {
-  const Heading = headingLevel === 2 ? 'h2' : 'h3'
+  const Heading = `h${headingLevel}` as const
   return (
     <div className={cn('grid justify-items-center gap-1 px-6 py-10 text-center', className)}>
       {icon && <span className="mb-2 text-ink-3 [&_svg]:size-6">{icon}</span>}

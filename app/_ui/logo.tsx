@@ -1,7 +1,7 @@
 import { cn } from './class-names.ts'
 
-/** The mark: two strokes that stop at a point. Decorative beside the name; give `label` where it stands alone. */
-export function LogoMark({ className, label }: { className?: string; label?: string }) {
+/** The mark: strokes that stop at a point. Decorative; where it stands alone, put the name beside it for screen readers. */
+export function LogoMark({ className }: { className?: string }) {
   return (
     <svg
       viewBox="0 0 20 20"
@@ -10,7 +10,7 @@ export function LogoMark({ className, label }: { className?: string; label?: str
       strokeWidth="1.8"
       strokeLinecap="round"
       className={cn('size-5 shrink-0', className)}
-      {...(label ? { role: 'img', 'aria-label': label } : { 'aria-hidden': true })}
+      aria-hidden="true"
     >
       <path d="M2.5 10h4.4M13.1 10h4.4M10 2.5v3M10 14.5v3" />
       <circle cx="10" cy="10" r="2.5" className="fill-accent stroke-accent" />

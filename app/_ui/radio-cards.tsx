@@ -67,7 +67,10 @@ export function RadioCards<V extends string>({
             </label>
             {option.icon && <span className="text-ink-3 [&_svg]:size-4">{option.icon}</span>}
             {option.hint && (
-              <p id={`${own}-${option.value}-hint`} className={cn('col-start-2 text-sm', option.disabled ? 'text-ink-3' : 'text-ink-2')}>
+              <p
+                id={`${own}-${option.value}-hint`}
+                className={cn('col-start-2 text-sm', option.disabled ? 'text-ink-3' : 'text-ink-2')}
+              >
                 {option.hint}
               </p>
             )}

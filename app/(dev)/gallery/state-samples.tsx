@@ -12,7 +12,7 @@ import { Countdown } from '#app/_ui/time.tsx'
 export function StateSamples() {
   return (
     <>
-      <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+      <div className="grid grid-cols-2 gap-3 sm:gap-4 lg:grid-cols-4">
         <StatTile label="Waiting" value="3" note="the oldest for 12 min" href="/acme/approvals" />
         <StatTile label="Session cost" value="$20.14" note="rule: at or above $20.00" />
         <StatTile label="Machines current" value="41 of 43" note="1 behind, 1 silent" />
