@@ -1,0 +1,254 @@
+import type { CrossedFigure } from '#core/approval/request.ts'
+import { bindable, type CaseResult, caseToJson, runCases } from '#core/boundary/cases.ts'
+import { readingFromWire } from '#core/boundary/crossed.ts'
+import { describeRule } from '#core/boundary/describe.ts'
+import { ruleOutline } from '#core/boundary/edit.ts'
+import { type Problem, type ProblemCode, parseBoundaries } from '#core/boundary/parse.ts'
+import { proposeCases } from '#core/boundary/propose-cases.ts'
+import { type Observation, type Replay, replay } from '#core/boundary/replay.ts'
+import { type BoundaryCase, type Rule, requirementText } from '#core/boundary/rule.ts'
+import { AppError } from '#core/error.ts'
+import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
+import { type LadderRole, ROLES, roleAtLeast } from '#core/role.ts'
+import type { Tx } from '../db.ts'
+import type { FeatureContext } from './context.ts'
+import { type MachineBehind, MIN_READER, machinesBelow } from './reader.ts'
+
+/** A mistake, or a warning, at its place in the text. Beside the grammar's codes there are those about people and cases. */
+export type DraftProblem = Omit<Problem, 'code'> & {
+  code: ProblemCode | 'nobody_can_answer' | 'only_the_requester' | 'not_proven'
+}
+
+/** One rule of a draft as the editor lists it. `line` and `endLine` count from 1. */
+export type DraftRule = {
+  name: string
+  line: number
+  endLine: number
+  keyLines: Readonly<Record<string, number>>
+  describe: string
+  action: Rule['action']
+  require: string
+  stage: Rule['stage']
+  note: string | undefined
+  /** Whether it may be enforced: at least one must-stop and one must-pass case that hold, none that fails. */
+  bindable: boolean
+  lacking: readonly ('must_stop' | 'must_pass')[]
+  /** The cases that count for it, each with what the rules really say. */
+  cases: DraftCase[]
+  /** Cases at its thresholds that the document does not hold yet, accepted as they are with one key. */
+  proposed: DraftCase[]
+}
+export type DraftCase = {
+  name: string | undefined
+  text: string
+  expect: string
+  got: string
+  ok: boolean
+  json: ReturnType<typeof caseToJson>
+}
+
+export type Draft = {
+  errors: DraftProblem[]
+  warnings: DraftProblem[]
+  rules: DraftRule[]
+  /** Every enforced rule may bind, and nothing is wrong: it can be published. */
+  bindable: boolean
+  /** How many people can answer for each role that a rule names. */
+  ruleRoleHolders: { role: LadderRole; holders: number }[]
+  /** Machines that could not read the set as it would be published. */
+  behind: MachineBehind[]
+  parsed: Rule[]
+}
+
+type Person = { id: string; role: string; machines: number }
+
+/**
+ * Everything there is to say about a text before it is published: mistakes with their place, its cases run in both
+ * directions, who could answer, which machines could not read it. The editor shows it; publishing refuses on it.
+ */
+export async function draftOf(tx: Tx, orgId: string, text: string): Promise<Draft> {
+  if (Buffer.byteLength(text) > BOUNDARIES_TEXT_MAX) {
+    throw new AppError('TOO_LARGE', `The document is larger than ${BOUNDARIES_TEXT_MAX / 1024} KiB.`, {
+      remedy: 'Shorten notes and cases.',
+    })
+  }
+  const people = await tx.$queryRaw<Person[]>`
+    select m.id, m.role::text as role, (select count(*)::int from "Machine" c where c."memberId" = m.id and c."leftAt" is null and c."revokedAt" is null) as machines
+    from "Member" m where m."orgId" = ${orgId} and m."removedAt" is null`
+  const organisation = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { selfAnswer: true } })
+  // Budgets of an organisation come with spend; until there are any, no name of one is right.
+  const parsed = parseBoundaries(text, { scope: 'organisation', roles: ROLES, budgets: [] })
+  const outline = new Map(ruleOutline(text).map(entry => [entry.name, entry]))
+  const errors: DraftProblem[] = [...parsed.errors]
+  const warnings: DraftProblem[] = [...parsed.warnings]
+  const results = runCases(parsed.rules, parsed.tests)
+  const rules = parsed.rules.map(rule => draftRule(rule, parsed.rules, parsed.tests, results, outline))
+  for (const rule of parsed.rules) {
+    const draft = rules.find(entry => entry.name === rule.name)!
+    const at = (key: string) => ({ rule: rule.name, line: draft.keyLines[key] ?? draft.line, column: 1 })
+    const answer = whoAnswers(rule, people, organisation.selfAnswer)
+    if (answer?.problem === 'nobody_can_answer')
+      errors.push({ ...at('require'), code: 'nobody_can_answer', message: answer.message, remedy: answer.remedy })
+    if (answer?.problem === 'only_the_requester')
+      warnings.push({ ...at('require'), code: 'only_the_requester', message: answer.message, remedy: answer.remedy })
+    if (rule.stage === 'enforce' && !draft.bindable)
+      errors.push({ ...at('stage'), code: 'not_proven', ...unproven(draft) })
+  }
+  const named = new Set(parsed.rules.flatMap(rule => (rule.require.kind === 'approver' ? [rule.require.role] : [])))
+  return {
+    errors: errors.sort((a, b) => a.line - b.line || a.column - b.column),
+    warnings,
+    rules,
+    bindable: errors.length === 0,
+    ruleRoleHolders: [...named].map(role => ({ role, holders: holdersOf(role, people).length })),
+    behind: await machinesBelow(tx, orgId, MIN_READER),
+    parsed: parsed.rules,
+  }
+}
+
+function draftRule(
+  rule: Rule,
+  all: readonly Rule[],
+  tests: readonly BoundaryCase[],
+  results: readonly CaseResult[],
+  outline: Map<string, ReturnType<typeof ruleOutline>[number]>,
+): DraftRule {
+  const place = outline.get(rule.name)
+  const bind = bindable(rule, tests, all)
+  const own = results.filter(
+    ({ case: item }) => item.rule === rule.name || (item.rule === undefined && item.action === rule.action),
+  )
+  const there = new Set(own.map(({ case: item }) => caseKey(item)))
+  const proposed = proposeCases(rule).filter(item => !there.has(caseKey(item)))
+  return {
+    name: rule.name,
+    line: place?.startLine ?? 1,
+    endLine: place?.endLine ?? 1,
+    keyLines: place?.keyLines ?? {},
+    describe: describeRule(rule),
+    action: rule.action,
+    require: requirementText(rule.require),
+    stage: rule.stage,
+    note: rule.note,
+    bindable: bind.ok,
+    lacking: bind.lacking,
+    cases: own.map(asDraftCase),
+    proposed: runCases(all, proposed).map(asDraftCase),
+  }
+}
+
+/** Two cases are the same when they try the same call and expect the same, whatever they are called. */
+const caseKey = (item: BoundaryCase): string =>
+  JSON.stringify({ ...caseToJson(item), name: undefined, rule: undefined })
+
+function asDraftCase(result: CaseResult): DraftCase {
+  const json = caseToJson(result.case)
+  return {
+    name: result.case.name,
+    text: Object.entries(json.figures as Record<string, unknown>)
+      .map(([key, value]) => `${key} ${String(value)}`)
+      .join(', '),
+    expect: requirementText(result.case.expect),
+    got: requirementText(result.outcome),
+    ok: result.ok,
+    json,
+  }
+}
+
+function unproven(draft: DraftRule): { message: string; remedy: string } {
+  const failing = draft.cases.filter(item => !item.ok)
+  if (failing.length > 0) {
+    const first = failing[0]!
+    return {
+      message: `${draft.name} cannot be enforced: the case ${first.name ?? first.text} expects ${first.expect}, the rules say ${first.got}`,
+      remedy: 'change the case or the rule',
+    }
+  }
+  const words = draft.lacking.map(what => (what === 'must_stop' ? 'that it must stop' : 'that it must let pass'))
+  return {
+    message: `${draft.name} cannot be enforced before its cases prove it: it lacks a case ${words.join(' and a case ')}`,
+    remedy: 'accept the proposed cases, or set stage: shadow',
+  }
+}
+
+const holdersOf = (role: LadderRole, people: readonly Person[]): Person[] =>
+  people.filter(person => roleAtLeast(person.role as LadderRole, role))
+
+/** Whether a rule's requests could ever be answered (DESIGN §6): the role's holders against the number it wants. */
+function whoAnswers(
+  rule: Rule,
+  people: readonly Person[],
+  selfAnswer: string,
+): { problem: 'nobody_can_answer' | 'only_the_requester'; message: string; remedy: string } | undefined {
+  if (rule.require.kind !== 'approver') return undefined
+  const { role } = rule.require
+  const wanted = rule.approvals ?? 1
+  const holders = holdersOf(role, people)
+  if (rule.signed) {
+    return {
+      problem: 'nobody_can_answer',
+      message: `${rule.name} wants an approver's own key, and nobody has registered one`,
+      remedy: 'leave signed out',
+    }
+  }
+  if (holders.length < wanted) {
+    const have = holders.length === 0 ? 'nobody holds it' : `${holders.length} of the ${wanted} people it wants hold it`
+    return {
+      problem: 'nobody_can_answer',
+      message: `${rule.name} asks for ${role} or above, and ${have}`,
+      remedy: 'name a lower role, ask for fewer approvals, or invite somebody',
+    }
+  }
+  // A requester never counts toward several, and alone only where the rule and the organisation let people answer their own.
+  const self = rule.self ?? selfAnswer
+  const stuck = people.filter(
+    person => person.machines > 0 && holders.filter(holder => holder.id !== person.id).length < wanted,
+  )
+  if (stuck.length === 0) return undefined
+  const own = wanted === 1 && self !== 'never' && stuck.every(person => holders.some(holder => holder.id === person.id))
+  const message = own
+    ? `for ${rule.name}, a person with a machine is the only one who can answer: their own requests wait for themselves`
+    : `for ${rule.name}, a person with a machine is among the only ones who could answer, and may not answer their own requests`
+  return { problem: 'only_the_requester', message, remedy: `give ${role} or above to somebody else too` }
+}
+
+/** `boundary.check`: what the editor shows while somebody writes. */
+export async function checkBoundaries(ctx: FeatureContext, input: { text: string }): Promise<Omit<Draft, 'parsed'>> {
+  const { parsed: _, ...draft } = await draftOf(ctx.db, ctx.actor.orgId, input.text)
+  return draft
+}
+
+const PREVIEW_DAYS = 30
+
+/** `boundary.preview`: what the draft would have done to the calls that machines reported in the last thirty days. */
+export async function previewBoundaries(
+  ctx: FeatureContext,
+  input: { text: string },
+): Promise<Replay & { days: number; calls: number }> {
+  const { rules, errors } = parseBoundaries(input.text, { scope: 'organisation', roles: ROLES, budgets: [] })
+  if (errors.length > 0)
+    throw new AppError('BAD_INPUT', 'The text has mistakes; the preview needs it whole.', { details: { errors } })
+  const since = new Date(ctx.now.getTime() - PREVIEW_DAYS * 86_400_000)
+  const counts = await ctx.db.hourlyCount.findMany({ where: { orgId: ctx.actor.orgId, hour: { gte: since } } })
+  const labels = new Map(
+    (await ctx.db.machine.findMany({ where: { orgId: ctx.actor.orgId }, select: { id: true, label: true } })).map(m => [
+      m.id,
+      m.label,
+    ]),
+  )
+  const observations = counts.map((count): Observation => {
+    const at = count.hour.getTime()
+    const machine = labels.get(count.machineId)
+    return {
+      machine: count.machineId,
+      sessionRef: count.sessionRef,
+      at,
+      action: count.action as Observation['action'],
+      client: count.client,
+      figures: (count.figures as CrossedFigure[]).flatMap(figure => readingFromWire(figure, at) ?? []),
+      calls: count.calls,
+      ...(machine === undefined ? {} : { attribution: { machine } }),
+    }
+  })
+  return { ...replay(rules, observations), days: PREVIEW_DAYS, calls: counts.reduce((n, count) => n + count.calls, 0) }
+}

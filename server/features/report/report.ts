@@ -1,0 +1,119 @@
+import type { MachineActor } from '#core/actor.ts'
+import { AppError } from '#core/error.ts'
+import { openJws, payloadDigest } from '#core/jws.ts'
+import { Report, type ReportAnswer } from '#core/protocol.ts'
+import type { Machine } from '#generated/prisma/client.ts'
+import { notify } from '../../bus.ts'
+import type { Tx } from '../../db.ts'
+import { crypto } from '../../keys/crypto.ts'
+import { markGrant } from '../approval/machine.ts'
+import type { FeatureContext } from '../context.ts'
+import { type Happening, recordEvidence } from '../evidence.ts'
+import { noticeRestore } from '../restore.ts'
+import { PATIENT } from '../rule-set.ts'
+import { takeCounts, takeOutcomes } from './figures.ts'
+import { takeHooks } from './hooks.ts'
+import { takeJournal } from './journal.ts'
+import { takeRules } from './rules.ts'
+import { takeUnguarded } from './unguarded.ts'
+import { raiseAlarms } from './alarms.ts'
+
+/** What one part of a report has to say: columns of the machine, things for the ledger, alarms of the control plane's own. */
+export type Taken = { machine?: Partial<Machine>; happened?: Happening[]; alarms?: { what: string; at: string; count: number }[] }
+
+type Ctx = FeatureContext<MachineActor>
+
+/**
+ * Takes a machine's signed report (TRUST §5–§7). Everything is one transaction under the machine's row: a report is taken
+ * whole or not at all, and the machine sends it again. A replay changes nothing and is answered with what is on record.
+ */
+export async function takeReport(ctx: Ctx, input: { report: string }): Promise<ReportAnswer> {
+  const { report, digest } = await openReport(ctx, input.report)
+  await lookForRestore(ctx, report)
+  return ctx.db.$transaction(async tx => {
+    const machine = await lockMachine(tx, ctx.actor.machineId)
+    const order = judgeOrder(machine, report, digest)
+    if (order === 'replay') return answer(machine)
+    const taken = order === 'copied' ? await takeCopied(machine, report) : await takeParts(tx, ctx, machine, report)
+    const alarms = [...(order === 'copied' ? [] : report.alarms), ...taken.flatMap(part => part.alarms ?? [])]
+    await raiseAlarms(tx, machine, alarms)
+    const data: Partial<Machine> = { lastSeenAt: ctx.now, ...Object.assign({}, ...taken.map(part => part.machine ?? {})) }
+    if (order === 'next') Object.assign(data, { reportSeq: report.seq, reportDigest: digest, reportAt: new Date(report.at), connector: report.connector })
+    const after = await tx.machine.update({ where: { id: machine.id }, data })
+    const happened = taken.flatMap(part => part.happened ?? [])
+    if (happened.length > 0 || alarms.length > 0) await notify(tx, { org: machine.orgId, what: 'machine', machine: machine.id })
+    // Last, because the ledger is the organisation's one narrow place; each writes its own entry.
+    if (order === 'next') for (const grant of report.grants) await markGrant(tx, ctx, { ...grant, at: new Date(grant.at) })
+    for (const one of happened) await recordEvidence(tx, ctx, { ...one, reportedAt: new Date(report.at) })
+    return answer(after)
+  }, PATIENT)
+}
+
+const answer = (machine: Machine): ReportAnswer => ({
+  seq: machine.reportSeq,
+  ...(machine.journalHead === null ? {} : { journal: { seq: machine.journalSeq, head: machine.journalHead } }),
+})
+
+async function openReport(ctx: Ctx, jws: string): Promise<{ report: Report; digest: string }> {
+  const { machineId, orgId } = ctx.actor
+  const { publicKeyX } = await ctx.db.machine.findUniqueOrThrow({ where: { id: machineId }, select: { publicKeyX: true } })
+  const { value, payload } = openJws(jws, 'holdpoint-report+jws', [{ kty: 'OKP', crv: 'Ed25519', x: publicKeyX }], crypto)
+  const read = Report.safeParse(value)
+  if (!read.success) {
+    const issue = read.error.issues[0]
+    throw new AppError('BAD_INPUT', `The report is not of a form that this control plane takes${issue?.path.length ? ` (at ${issue.path.join('.')})` : ''}.`, { remedy: 'Update the connector.' })
+  }
+  if (read.data.org !== orgId || read.data.machine !== machineId) throw new AppError('FORBIDDEN', 'The report is not of the machine that sent it.')
+  return { report: read.data, digest: payloadDigest(payload, crypto.sha256) }
+}
+
+/** Before the report itself, in a transaction of its own: a crash in between makes the machine send the report again. */
+async function lookForRestore(ctx: Ctx, report: Report): Promise<void> {
+  const { version, digest } = report.rules
+  const [row] = await ctx.db.$queryRaw<{ known: number; seq: number }[]>`
+    select greatest(o."highestReported", coalesce((select max(version) from "RuleSetVersion" where "orgId" = o.id), 0))::int as known, m."reportSeq" as seq
+    from "Organisation" o join "Machine" m on m."orgId" = o.id where m.id = ${ctx.actor.machineId}`
+  if (version > row!.known && report.seq > row!.seq) await noticeRestore(ctx, { version, digest })
+}
+
+async function lockMachine(tx: Tx, id: string): Promise<Machine> {
+  const [machine] = await tx.$queryRaw<Machine[]>`select * from "Machine" where id = ${id} for update`
+  return machine!
+}
+
+/**
+ * `next`: the number rises. `replay`: seen before (the same bytes again, or an older report late). `copied`: a number that was
+ * used already comes with a newer content, so two homes share one key, or one was put back from a copy.
+ */
+function judgeOrder(machine: Machine, report: Report, digest: string): 'next' | 'replay' | 'copied' {
+  if (report.seq > machine.reportSeq) return 'next'
+  if (digest === machine.reportDigest) return 'replay'
+  if (report.seq === machine.reportSeq) return 'copied'
+  return machine.reportAt !== null && Date.parse(report.at) > machine.reportAt.getTime() ? 'copied' : 'replay'
+}
+
+/** Of a copied home nothing is taken over but that it is there, and that its journal began anew where it says so. */
+async function takeCopied(machine: Machine, report: Report): Promise<Taken[]> {
+  const journal = takeJournal(machine, report)
+  if (journal.happened?.[0]?.kind === 'journal.reset') return [journal]
+  if (machine.clonedAt !== null) return []
+  const at = new Date(report.at)
+  return [
+    {
+      machine: { clonedAt: at },
+      alarms: [{ what: 'machine_cloned', at: at.toISOString(), count: 1 }],
+      happened: [{ kind: 'machine.cloned', subject: { kind: 'machine', id: machine.id }, data: { seq: report.seq, recordedSeq: machine.reportSeq } }],
+    },
+  ]
+}
+
+async function takeParts(tx: Tx, ctx: Ctx, machine: Machine, report: Report): Promise<Taken[]> {
+  await takeOutcomes(tx, machine, report.outcomes)
+  await takeCounts(tx, machine, report.counts, ctx.now)
+  return [
+    takeJournal(machine, report),
+    await takeRules(tx, machine, report),
+    await takeHooks(tx, machine, report.hooks, ctx.now),
+    await takeUnguarded(tx, machine, report.unguarded),
+  ]
+}
