@@ -36,6 +36,7 @@ export const EVIDENCE_KINDS = [
   'member.signed_in',
   'member.sign_in_refused',
   'member.laptop_lost',
+  'member.signed_out_everywhere',
   'connection.created',
   'connection.changed',
   'connection.removed',
