@@ -21,6 +21,8 @@ const config: NextConfig = {
   },
   turbopack: { root: import.meta.dirname },
   serverExternalPackages: ['graphile-worker', 'nodemailer', 'pg'],
+  // What is served; tests have their own check, so that a start needs neither them nor their packages.
+  typescript: { tsconfigPath: 'tsconfig.build.json' },
   poweredByHeader: false,
   headers: async () => [{ source: '/:path*', headers: SECURITY_HEADERS }],
 }

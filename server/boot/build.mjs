@@ -30,16 +30,13 @@ export async function ensureBuilt(say) {
   say(`Built in ${seconds(started)}.`)
 }
 
-/** The connector that the server hands out, the pages, and the seed. */
 async function build() {
-  const { buildConnector } = await import(pathToFileURL(path.join(root, 'agent/build.mjs')).href)
-  await buildConnector()
+  await bundleParts()
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' }
   const next = path.join(root, 'node_modules/next/dist/bin/next')
   await runChild(process.execPath, [next, 'build'], { cwd: root, env, failure: '`next build` did not succeed' })
   copyStatic('.next/static')
   copyStatic('public')
-  await bundleSeed()
 }
 
 /** Next leaves these out of the standalone folder because a CDN could serve them. */
@@ -49,8 +46,15 @@ function copyStatic(folder) {
   if (fs.existsSync(path.join(root, folder))) fs.cpSync(path.join(root, folder), to, { recursive: true })
 }
 
+/** What stands beside the pages: the connector that the server hands out, and the seed. */
+export async function bundleParts() {
+  const { buildConnector } = await import(pathToFileURL(path.join(root, 'agent/build.mjs')).href)
+  await buildConnector()
+  await bundleSeed()
+}
+
 /** Packages stay outside: the seed runs beside node_modules. */
-export async function bundleSeed() {
+async function bundleSeed() {
   const { build: bundle } = await import('esbuild')
   await bundle({
     absWorkingDir: root,
@@ -66,9 +70,16 @@ export async function bundleSeed() {
   })
 }
 
-if (process.argv[1] === path.join(root, 'server/boot/build.mjs')) {
+async function main() {
   const say = line => console.log(line)
   await ensureInstalled(say)
   await ensureGenerated(say)
   await ensureBuilt(say)
+}
+
+if (process.argv[1] === path.join(root, 'server/boot/build.mjs')) {
+  await main().catch(error => {
+    console.error(`\n${error.message}`)
+    process.exitCode = 1
+  })
 }

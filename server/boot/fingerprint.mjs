@@ -6,12 +6,14 @@ import { root } from './environment.mjs'
 
 const FOLDERS = ['agent', 'app', 'core', 'public', 'server']
 const FILES = [
+  'instrumentation.ts',
   'next.config.ts',
   'package-lock.json',
   'package.json',
   'postcss.config.mjs',
   'prisma/schema.prisma',
   'proxy.ts',
+  'tsconfig.build.json',
   'tsconfig.json',
 ]
 const LEFT_OUT = new Set(['agent/dist'])

@@ -49,7 +49,7 @@ async function serve(dev, onStop, isStopping) {
   await ensureInstalled(say)
   await ensureGenerated(say)
   const build = await import('./build.mjs')
-  await (dev ? build.bundleSeed() : build.ensureBuilt(say))
+  await (dev ? build.bundleParts() : build.ensureBuilt(say))
   const { openDatabase } = await import('./database.mjs')
   if (isStopping()) return
   const data = dataFolder()

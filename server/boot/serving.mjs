@@ -3,6 +3,7 @@ import net from 'node:net'
 import path from 'node:path'
 import readline from 'node:readline'
 import { pathToFileURL } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { startChild } from './child.mjs'
 import { root, wantedHost, wantedPort } from './environment.mjs'
 
@@ -43,7 +44,10 @@ export function startServer(args, env, { banner = true } = {}) {
   const guard = pathToFileURL(path.join(root, 'server/boot/with-launcher.mjs')).href
   const stdio = ['ignore', banner ? 'inherit' : 'pipe', 'inherit', 'ipc']
   const server = startChild(process.execPath, ['--import', guard, ...args], { cwd: root, env, stdio })
-  if (server.stdout) readline.createInterface(server.stdout).on('line', line => BANNER.test(line) || console.log(line))
+  if (server.stdout)
+    readline
+      .createInterface(server.stdout)
+      .on('line', line => BANNER.test(stripVTControlCharacters(line)) || console.log(line))
   return server
 }
 
