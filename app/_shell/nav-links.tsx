@@ -1,33 +1,44 @@
 'use client'
 
+import { Gauge, Inbox, Laptop, ScrollText, Settings, Shield, Users } from 'lucide-react'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
+import type { ReactNode } from 'react'
 import { cn } from '#app/_ui/class-names.ts'
-import { currentHref, navItems } from './nav-items.tsx'
+import { currentPlace, type PlaceKey, placesOf } from './places.ts'
+
+const ICONS: Record<PlaceKey, ReactNode> = {
+  overview: <Gauge aria-hidden />,
+  boundaries: <Shield aria-hidden />,
+  approvals: <Inbox aria-hidden />,
+  machines: <Laptop aria-hidden />,
+  members: <Users aria-hidden />,
+  audit: <ScrollText aria-hidden />,
+  settings: <Settings aria-hidden />,
+}
 
 type Props = { slug: string; waiting: number; onNavigate?: () => void }
 
 /** The places of the organisation; the one shown is marked for the eye and by aria-current. */
 export function NavLinks({ slug, waiting, onNavigate }: Props) {
-  const items = navItems(slug, waiting)
-  const current = currentHref(items, usePathname())
+  const current = currentPlace(slug, usePathname())
   return (
     <nav aria-label="Main">
       <ul className="grid gap-0.5">
-        {items.map(item => (
-          <li key={item.href} className={cn(item.startsGroup && 'mt-2.5 border-t pt-2.5')}>
+        {placesOf(slug).map(place => (
+          <li key={place.key} className={cn(place.startsGroup && 'mt-2.5 border-t pt-2.5')}>
             <Link
-              href={item.href}
+              href={place.href}
               onClick={onNavigate}
-              aria-current={item.href === current ? 'page' : undefined}
+              aria-current={place.key === current ? 'page' : undefined}
               className={cn(
                 'flex min-h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:text-ink pointer-coarse:min-h-11 [&_svg]:size-4 [&_svg]:shrink-0',
-                item.href === current && 'bg-raised font-medium text-ink [&_svg]:text-accent',
+                place.key === current && 'bg-raised font-medium text-ink [&_svg]:text-accent',
               )}
             >
-              {item.icon}
-              {item.label}
-              {item.count ? <WaitingCount count={item.count} /> : null}
+              {ICONS[place.key]}
+              {place.label}
+              {place.key === 'approvals' && waiting > 0 && <WaitingCount count={waiting} />}
             </Link>
           </li>
         ))}

@@ -30,7 +30,7 @@ type Props = {
   className?: string
 }
 
-const MIN_HEIGHT = { 6: 'min-h-[9.375rem]', 12: 'min-h-[17.25rem]', 20: 'min-h-[27.75rem]' }
+const MIN_HEIGHT = { 6: 'min-h-[7.875rem]', 12: 'min-h-[15.75rem]', 20: 'min-h-[26.25rem]' }
 
 /**
  * A YAML editor: a real text box lies, with clear ink, over the coloured lines. Tab indents; Escape then Tab leaves.
@@ -77,34 +77,32 @@ export function CodeEditor({ label, value, onChange, errors = [], readOnly, name
   const errorCount = faults.filter(fault => fault.kind !== 'warning').length
   return (
     <div className={cn('min-w-0', className)}>
-      <div
-        className={cn(
-          'max-h-[70vh] overflow-auto py-3 has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent',
-          MIN_HEIGHT[minLines],
-        )}
-      >
-        <div className="relative min-h-full min-w-max font-mono text-code">
-          <CodeLines text={value} faults={faults} idPrefix={id} />
-          <textarea
-            ref={box}
-            name={name}
-            aria-label={label}
-            aria-invalid={errorCount > 0 || undefined}
-            aria-describedby={`${id}-faults ${id}-keys`}
-            value={value}
-            readOnly={readOnly}
-            onChange={event => onChange?.(event.target.value)}
-            onKeyDown={onKeyDown}
-            onFocus={() => {
-              leaving.current = false
-            }}
-            wrap="off"
-            spellCheck={false}
-            autoCapitalize="off"
-            autoComplete="off"
-            autoCorrect="off"
-            className="code-ink absolute inset-0 block h-full w-full resize-none overflow-hidden whitespace-pre border-0 bg-transparent p-0 pl-14 outline-0 [tab-size:2]"
-          />
+      {/* The ring lies over the box, because the line numbers stick above its edge. */}
+      <div className="relative after:pointer-events-none after:absolute after:inset-0 after:z-2 has-focus-visible:after:outline-2 has-focus-visible:after:-outline-offset-2 has-focus-visible:after:outline-accent">
+        <div className="max-h-[70vh] overflow-auto py-3">
+          <div className={cn('relative min-w-max font-mono text-code', MIN_HEIGHT[minLines])}>
+            <CodeLines text={value} faults={faults} idPrefix={id} />
+            <textarea
+              ref={box}
+              name={name}
+              aria-label={label}
+              aria-invalid={errorCount > 0 || undefined}
+              aria-describedby={`${id}-faults ${id}-keys`}
+              value={value}
+              readOnly={readOnly}
+              onChange={event => onChange?.(event.target.value)}
+              onKeyDown={onKeyDown}
+              onFocus={() => {
+                leaving.current = false
+              }}
+              wrap="off"
+              spellCheck={false}
+              autoCapitalize="off"
+              autoComplete="off"
+              autoCorrect="off"
+              className="code-ink absolute inset-0 block h-full w-full resize-none overflow-hidden whitespace-pre border-0 bg-transparent p-0 pl-14 outline-0 [tab-size:2]"
+            />
+          </div>
         </div>
       </div>
       <div id={`${id}-faults`}>

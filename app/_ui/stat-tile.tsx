@@ -15,7 +15,7 @@ export function StatTile({ label, value, note, href, className }: Props) {
       )}
     >
       <div className="text-ink-3 text-xs">{href ? <TileLink href={href}>{label}</TileLink> : label}</div>
-      <div className="truncate font-semibold text-2xl tracking-[-0.02em]">{value}</div>
+      <div className="truncate font-semibold text-2xl tabular-nums tracking-[-0.02em]">{value}</div>
       {note && <div className="mt-0.5 text-ink-3 text-xs">{note}</div>}
     </div>
   )

@@ -70,7 +70,7 @@ export function Table<Row>({
           role={position === 0 ? 'rowheader' : 'cell'}
           className={cn(
             'px-4 py-2.25 align-middle',
-            column.numeric && 'text-right [&_time]:flex-row-reverse',
+            column.numeric && 'text-right tabular-nums [&_time]:flex-row-reverse',
             column.nowrap && 'whitespace-nowrap',
             stack &&
               '@max-[35rem]:flex @max-[35rem]:items-baseline @max-[35rem]:justify-between @max-[35rem]:gap-4 @max-[35rem]:px-0 @max-[35rem]:py-0.75',
