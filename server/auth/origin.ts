@@ -1,0 +1,24 @@
+import { AppError } from '#core/error.ts'
+import { env } from '../env.ts'
+
+/**
+ * Refuses a state-changing request that another page sent. The Origin must be the public address, to the port: SameSite
+ * alone lets every other port of localhost through, and an agent can serve a page there. Browsers send Origin with every POST.
+ */
+export function demandOwnOrigin(request: Request): void {
+  const site = request.headers.get('sec-fetch-site')
+  if (request.headers.get('origin') !== new URL(env().publicUrl).origin || (site !== null && site !== 'same-origin')) {
+    throw new AppError('FORBIDDEN', 'This came from another address than the one Holdpoint is at.', {
+      remedy: `Open ${env().publicUrl} and try again.`,
+      details: { why: 'origin' },
+    })
+  }
+}
+
+/** A path of ours to go to after signing in; anything that could lead elsewhere becomes undefined. */
+export function safePath(text: string | null | undefined): string | undefined {
+  if (!text || text.length > 500 || !/^\/[^/\\]/.test(text) || /[\u0000-\u001f\\]/.test(text)) return undefined
+  const base = 'http://own.invalid'
+  const url = new URL(text, base)
+  return url.origin === base ? `${url.pathname}${url.search}` : undefined
+}

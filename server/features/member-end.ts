@@ -1,0 +1,35 @@
+import type { Json } from '#core/json.ts'
+import { notify } from '../bus.ts'
+import type { Tx } from '../db.ts'
+import { endAllOfMachine } from './approval/machine.ts'
+import type { FeatureContext } from './context.ts'
+import { recordEvidence } from './evidence.ts'
+
+type Why = 'member_removed' | 'laptop_lost'
+
+/**
+ * Ends everything through which a member acts, in the caller's transaction: browser sessions and sign-ins under way, every
+ * token, the command's credentials, machines with their open requests and grants. Every way of losing somebody goes
+ * through here, so that none leaves a key behind (peers W17).
+ * @returns how many of each were ended, for the evidence
+ */
+export async function endPresence(tx: Tx, ctx: FeatureContext, member: { id: string; orgId: string; email: string }, why: Why): Promise<{ [key: string]: Json }> {
+  const { now } = ctx
+  const sessions = await tx.session.deleteMany({ where: { memberId: member.id } })
+  const tokens = await tx.token.updateMany({ where: { memberId: member.id, revokedAt: null }, data: { revokedAt: now } })
+  await tx.adminLogin.updateMany({ where: { memberId: member.id, takenAt: null, deniedAt: null }, data: { deniedAt: now } })
+  // A code that lies in the lost laptop's mail must not bring it back.
+  await tx.signInAttempt.updateMany({ where: { email: member.email, usedAt: null }, data: { usedAt: now } })
+  const machines = await tx.machine.findMany({
+    where: { memberId: member.id, leftAt: null, revokedAt: null },
+    select: { id: true, label: true },
+    orderBy: { id: 'asc' },
+  })
+  for (const { id } of machines) {
+    await endAllOfMachine(tx, ctx, id, why)
+    await tx.machine.update({ where: { id }, data: { revokedAt: now } })
+    await notify(tx, { org: member.orgId, what: 'machine', machine: id })
+    await recordEvidence(tx, ctx, { kind: 'machine.revoked', subject: { kind: 'machine', id }, data: { why } })
+  }
+  return { sessions: sessions.count, tokens: tokens.count, machines: machines.length }
+}
