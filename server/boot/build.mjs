@@ -31,12 +31,12 @@ export async function ensureBuilt(say) {
 }
 
 async function build() {
-  await bundleParts()
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' }
   const next = path.join(root, 'node_modules/next/dist/bin/next')
   await runChild(process.execPath, [next, 'build'], { cwd: root, env, failure: '`next build` did not succeed' })
   copyStatic('.next/static')
   copyStatic('public')
+  await bundleParts() // after Next, which empties its folder first
 }
 
 /** Next leaves these out of the standalone folder because a CDN could serve them. */
