@@ -244,7 +244,8 @@ export type SessionUsage<S extends UsageState = UsageState> = {
 export type UsageReader<S extends UsageState = UsageState> = {
   /**
    * Reads on from where `state` ended (undefined: from the start). Synchronous, bounded; never throws for what a
-   * file holds or lacks. `transcriptPath` and `cwd` are hints and are used only below the client's own roots.
+   * file holds or lacks. A client may write a response some time after the hook for its tool call arrived (see the
+   * adapter's README); a figure that must include it is there once `toolUses` of some read has named that call. `transcriptPath` and `cwd` are hints and are used only below the client's own roots.
    * `rateCard` names the prices in use: another name than the state's re-prices from the start, the mark is kept.
    */
   readSession(

@@ -10,6 +10,8 @@ export type Tmux = {
   type(text: string): void
   /** The screen once it matches. */
   waitFor(text: RegExp | string, timeoutMs?: number): Promise<string>
+  /** Sends the key until the screen no longer shows `prompt`: a key that comes at once with a dialog is swallowed. */
+  answer(prompt: string, key: string, timeoutMs?: number): Promise<void>
   kill(): void
 }
 
@@ -20,7 +22,11 @@ export function startTmux(dir: string, command: string, env: Record<string, stri
   const socket = join(dir, 'tmux.sock')
   const own = { PATH, HOME: dir, TERM: 'xterm-256color', LANG: 'C.UTF-8' }
   const tmux = (...args: string[]) =>
-    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { env: exactly(own), encoding: 'utf8' })
+    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], {
+      env: exactly(own),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
   const variables = Object.entries(env).map(([name, value]) => `${name}=${quote(value)}`)
   const line = `env -i ${variables.join(' ')} ${command}; echo EXITED $?; sleep 60`
   tmux('new-session', '-d', '-x', '130', '-y', '45', '-c', cwd, line)
@@ -38,8 +44,18 @@ export function startTmux(dir: string, command: string, env: Record<string, stri
         await sleep(50)
       }
     },
+    answer: async (prompt, key, timeoutMs = 20_000) => {
+      const end = Date.now() + timeoutMs
+      while (screen().includes(prompt)) {
+        if (Date.now() > end) throw new Error(`${key} does not answer this screen:\n${screen()}`)
+        tmux('send-keys', key)
+        await sleep(500)
+      }
+    },
     kill: () => {
       try {
+        // the client's own process group: a hang-up alone leaves it writing for seconds
+        process.kill(-Number(tmux('display-message', '-p', '#{pane_pid}')), 'SIGKILL')
         tmux('kill-server')
       } catch {
         // it has ended by itself

@@ -7,7 +7,15 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
 import { claudeDir } from './settings-file.ts'
-import { type ClaudeUsageState, emptyState, type FileMark, type Found, nothingFound, readLines } from './transcript.ts'
+import {
+  type ByteTools,
+  type ClaudeUsageState,
+  emptyState,
+  type FileMark,
+  type Found,
+  nothingFound,
+  readLines,
+} from './transcript.ts'
 
 const CHUNK = 1024 * 1024
 /** A longer line is dropped unread: no response is that long, and memory stays flat. */
@@ -28,8 +36,10 @@ class Unreadable extends Error {
   }
 }
 
-const findBytes = (bytes: Uint8Array, wanted: Uint8Array | number, from: number) =>
-  (bytes as Buffer).indexOf(wanted, from)
+const BUFFER_TOOLS: ByteTools = {
+  find: (bytes, wanted, from) => (bytes as Buffer).indexOf(wanted, from),
+  decode: (bytes, start, end) => (bytes as Buffer).toString('utf8', start, end),
+}
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
@@ -92,7 +102,7 @@ function readFile(state: ClaudeUsageState, root: string, name: string, agentId: 
         more = true
         break
       }
-      const read = readLines(state, context.found, chunk, { price: context.price, find: findBytes, agentId })
+      const read = readLines(state, context.found, chunk, { price: context.price, tools: BUFFER_TOOLS, agentId })
       offset += read
       context.budget -= read
       if (read === 0) {

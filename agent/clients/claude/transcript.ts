@@ -39,9 +39,14 @@ export type ClaudeUsageState = UsageState & {
   lastAtMs: number
 }
 
-/** What one read found. */
-export type Found = { records: Map<string, UsageRecord>; toolUses: SeenToolUse[]; toolResults: SeenToolResult[] }
-export const nothingFound = (): Found => ({ records: new Map(), toolUses: [], toolResults: [] })
+/** What one read found. `addedPicoUsd` is what the lines of the call under way added. */
+export type Found = {
+  records: Map<string, UsageRecord>
+  toolUses: SeenToolUse[]
+  toolResults: SeenToolResult[]
+  addedPicoUsd: bigint
+}
+export const nothingFound = (): Found => ({ records: new Map(), toolUses: [], toolResults: [], addedPicoUsd: 0n })
 
 /** Responses remembered against double counting: a hundred times a long session, about 5 MB. */
 const COUNTED_MAX = 50_000
@@ -146,7 +151,7 @@ function countUsage(state: ClaudeUsageState, found: Found, price: PriceRecord, r
   const entry: UsageRecord = { ...record, key, atMs, tokens, model: before ? before[0] : record.model }
   const now = price(entry)
   const was = before ? price({ model: before[0], atMs, tokens: tokensOf(before) }).picoUsd : 0n
-  state.cost = (BigInt(state.cost) + now.picoUsd - was).toString()
+  found.addedPicoUsd += now.picoUsd - was
   if (now.fallback && !state.unpriced.includes(entry.model) && state.unpriced.length < 100)
     state.unpriced.push(entry.model)
   const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches } = tokens
@@ -189,7 +194,7 @@ function readResult(line: Json, block: Json, atMs: number): SeenToolResult | und
   return { toolUseId, outcome, atMs, ...(source ? { decidedBy: source } : {}) }
 }
 
-/** One line that holds a usage or a tool's result. `session`: lines copied from another one's history are left out. */
+/** One line that holds a usage, a tool use or a tool's result. */
 function readLine(state: ClaudeUsageState, found: Found, line: Json, price: PriceRecord, agentId: string | undefined) {
   const message = isObject(line.message) ? line.message : undefined
   if (!message) return
@@ -221,15 +226,17 @@ function readLine(state: ClaudeUsageState, found: Found, line: Json, price: Pric
 }
 
 const NEWLINE = 10
-const decoder = new TextDecoder()
 const encode = (s: string) => new TextEncoder().encode(s)
 // Inside a JSON string these bytes would carry a backslash before the closing quote, so content cannot fake them.
 const USAGE = encode('"usage":{')
 const RESULT = encode('"tool_result"')
 const TOOL_USE = encode('"tool_use"')
 
-/** Searches bytes from an offset; -1 when absent. The edge passes Buffer's own, which is fast. */
-export type FindBytes = (bytes: Uint8Array, wanted: Uint8Array | number, from: number) => number
+/** How to search bytes from an offset (-1 when absent) and to read them as UTF-8; Buffer's own are the fast ones. */
+export type ByteTools = {
+  find(bytes: Uint8Array, wanted: Uint8Array | number, from: number): number
+  decode(bytes: Uint8Array, start: number, end: number): string
+}
 
 /**
  * Reads the whole lines of `bytes` into `state` (taken over: do not use the old one again) and `found`. Returns how
@@ -239,9 +246,9 @@ export function readLines(
   state: ClaudeUsageState,
   found: Found,
   bytes: Uint8Array,
-  context: { price: PriceRecord; find: FindBytes; agentId?: string | undefined },
+  context: { price: PriceRecord; tools: ByteTools; agentId?: string | undefined },
 ): number {
-  const { find } = context
+  const { find, decode } = context.tools
   const end = bytes.lastIndexOf(NEWLINE) + 1
   const next = [USAGE, RESULT, TOOL_USE].map(wanted => ({ wanted, at: -2 }))
   let start = 0
@@ -258,11 +265,13 @@ export function readLines(
     start = lineEnd + 1
     let line: unknown
     try {
-      line = JSON.parse(decoder.decode(bytes.subarray(lineStart, lineEnd)))
+      line = JSON.parse(decode(bytes, lineStart, lineEnd))
     } catch {
       continue
     }
     if (isObject(line)) readLine(state, found, line, context.price, context.agentId)
   }
+  state.cost = (BigInt(state.cost) + found.addedPicoUsd).toString()
+  found.addedPicoUsd = 0n
   return end
 }
