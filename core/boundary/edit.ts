@@ -1,20 +1,31 @@
-import { isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml'
+import { FIGURES, isFigureName } from '#core/figure.ts'
 import { caseToJson } from './cases.ts'
 import { flowText, itemLines } from './flow-text.ts'
 import { Findings } from './problem.ts'
 import { RULE_KEYS, type RuleKey, readRule } from './read-rule.ts'
 import { type BoundaryCase, type Json, type JsonObject, type Rule, ruleToJson, type Scope, type Stage } from './rule.ts'
-import { readYaml, treeFromYaml, type YamlText } from './yaml-tree.ts'
+import {
+  addPair,
+  afterColon,
+  columnOf,
+  emptyList,
+  insertLines,
+  newlineOf,
+  nextLine,
+  pairOf,
+  removeBlockItem,
+  removeFlowItem,
+  removePair,
+  replaceValue,
+  type Splice,
+  spanOf,
+} from './splice.ts'
+import { readYaml, treeFromYaml } from './yaml-tree.ts'
 
 /** Edits of one document in place: comments, order and spelling of everything else stay as they were, byte for byte. */
 export type EditResult = { ok: true; text: string } | { ok: false; reason: EditRefusal; message: string }
 export type EditRefusal = 'unreadable' | 'no_such_rule' | 'organisation_rule' | 'not_editable'
-
-interface Splice {
-  start: number
-  end: number
-  text: string
-}
 
 /** Where a rule stands: lines from 1, its own comments not counted. */
 export interface RuleOutline {
@@ -27,10 +38,9 @@ export interface RuleOutline {
 
 /** The rules of a document with their lines, wrong ones too; empty when it is no YAML at all. */
 export function ruleOutline(text: string): RuleOutline[] {
-  const yaml = readYaml(text, new Findings())
-  if (yaml === undefined) return []
-  const { lines } = yaml
-  return rulesOf(yaml).map(({ name, map }) => {
+  const { doc, lines } = readYaml(text, new Findings())
+  if (doc === undefined) return []
+  return rulesOf(doc).map(({ name, map }) => {
     const end = Math.max(map.range![0], map.range![0] + text.slice(...spanOf(map)).trimEnd().length - 1)
     const keyLines: Record<string, number> = {}
     for (const pair of map.items as Pair<ParsedNode, ParsedNode | null>[]) {
@@ -52,16 +62,16 @@ export function setStage(text: string, name: string, stage: Stage): EditResult {
 export function setField(text: string, name: string, key: RuleKey, value: Json | undefined): EditResult {
   const found = findRule(text, name)
   if ('reason' in found) return found
-  const { map } = found
+  const { map, index } = found
   const pair = pairOf(map, key)
   if (value === undefined) {
     if (pair === undefined) return { ok: true, text }
-    return apply(text, removePair(text, map, pair), before => withoutKey(before, name, key))
+    return apply(text, removePair(text, map, pair), before => withoutKey(before, index, key))
   }
   const current = pair?.value as ParsedNode | null | undefined
   if (isScalar(current) && current.value === value) return { ok: true, text }
   const splice = pair === undefined ? addPair(text, map, key, value) : replaceValue(text, pair, value)
-  return apply(text, splice, before => withKey(before, name, key, value))
+  return apply(text, splice, before => withKey(before, index, key, value))
 }
 
 /**
@@ -78,14 +88,15 @@ export function upsertRule(
   const found = findRule(text, name)
   if ('reason' in found) {
     if (found.reason !== 'no_such_rule') return found
-    const fresh = wanted.stage === 'shadow' ? omit(wanted, 'stage') : wanted
+    const whole = wanted.stage === 'shadow' ? omit(wanted, 'stage') : wanted
+    const fresh = Object.fromEntries(Object.entries(whole).map(([k, v]) => [k, asWritten(k, v)!]))
     return appendItems(text, 'boundaries', [fresh])
   }
   const current = currentRule(found.map, options.scope ?? 'organisation')
   let result: EditResult = { ok: true, text }
   for (const key of RULE_KEYS) {
     if (sameJson(current[key], wanted[key])) continue
-    result = setField(result.text, name, key, wanted[key])
+    result = setField(result.text, name, key, asWritten(key, wanted[key]))
     if (!result.ok) return result
     if (key === 'name') name = rule.name
   }
@@ -99,49 +110,60 @@ export function removeRule(text: string, name: string): EditResult {
   const { seq, index } = found
   const only = seq.items.length === 1
   const splice = only ? emptyList(text, seq) : seq.flow ? removeFlowItem(seq, index) : removeBlockItem(text, seq, index)
-  return apply(text, splice, before => ({ ...before, boundaries: listOf(before).filter(rule => rule.name !== name) }))
+  return apply(text, splice, before => ({ ...before, boundaries: listOf(before).filter((_, i) => i !== index) }))
 }
 
 /** Adds cases at the end of `tests:`, which is made when it is not there. */
 export function addCases(text: string, cases: readonly BoundaryCase[]): EditResult {
-  return cases.length === 0 ? { ok: true, text } : appendItems(text, 'tests', cases.map(caseToJson))
+  return cases.length === 0 ? { ok: true, text } : appendItems(text, 'tests', cases.map(caseAsWritten))
+}
+
+/** Amounts are written as plain numbers. Exact: at most nine digits before the point and six after it. */
+function asWritten(key: string, value: Json | undefined): Json | undefined {
+  return key === 'step' && typeof value === 'string' ? Number(value) : value
+}
+
+function caseAsWritten(item: BoundaryCase): JsonObject {
+  const json = caseToJson(item)
+  const figures = Object.entries(json.figures as JsonObject).map(([key, value]) => {
+    const amount = isFigureName(key) && (FIGURES[key].unit === 'usd' || FIGURES[key].unit === 'pct')
+    return [key, amount ? Number(value) : value] as const
+  })
+  return { ...json, figures: Object.fromEntries(figures) }
 }
 
 // --- finding ---------------------------------------------------------------------------------------------------------
 
 type Found = { seq: YAMLSeq; index: number; map: YAMLMap }
 
-function open(text: string): YamlText | undefined {
+function open(text: string): Document.Parsed | undefined {
   const findings = new Findings()
-  const yaml = readYaml(text, findings)
-  return findings.errors.length > 0 ? undefined : yaml
+  const { doc } = readYaml(text, findings)
+  return findings.errors.length > 0 ? undefined : doc
 }
 
-function rootOf(yaml: YamlText): YAMLMap | undefined {
-  const root = yaml.doc.contents
+function rootOf(doc: Document.Parsed): YAMLMap | undefined {
+  const root = doc.contents
   return isMap(root) ? (root as YAMLMap) : undefined
 }
 
-function rulesOf(yaml: YamlText): ({ name: string } & Found)[] {
-  const root = rootOf(yaml)
+function rulesOf(doc: Document.Parsed): ({ name: string } & Found)[] {
+  const root = rootOf(doc)
   const seq = root === undefined ? undefined : pairOf(root, 'boundaries')?.value
   if (!isSeq(seq)) return []
   return seq.items.flatMap((item, index) => {
     if (!isMap(item)) return []
     const name = pairOf(item, 'name')?.value
-    return isScalar(name) && name.value !== null ? [{ name: String(name.value), seq, index, map: item }] : []
+    if (!isScalar(name) || name.value === null) return []
+    const text = typeof name.value === 'string' ? name.value : (name.source ?? String(name.value))
+    return [{ name: text, seq, index, map: item }]
   })
 }
 
 function findRule(text: string, name: string): Found | Extract<EditResult, { ok: false }> {
-  const yaml = open(text)
-  if (yaml === undefined) return refuse('unreadable', 'the document is not valid YAML; correct it by hand first')
-  return rulesOf(yaml).find(rule => rule.name === name) ?? refuse('no_such_rule', `no boundary is called ${name}`)
-}
-
-function pairOf(map: YAMLMap, key: string): Pair<ParsedNode, ParsedNode | null> | undefined {
-  const pairs = map.items as Pair<ParsedNode, ParsedNode | null>[]
-  return pairs.find(pair => isScalar(pair.key) && pair.key.value === key)
+  const doc = open(text)
+  if (doc === undefined) return refuse('unreadable', 'the document is not valid YAML; correct it by hand first')
+  return rulesOf(doc).find(rule => rule.name === name) ?? refuse('no_such_rule', `no boundary is called ${name}`)
 }
 
 function currentRule(map: YAMLMap, scope: Scope): JsonObject {
@@ -154,125 +176,11 @@ function refuse(reason: EditRefusal, message: string): Extract<EditResult, { ok:
   return { ok: false, reason, message }
 }
 
-function spanOf(node: { range?: [number, number, number] | null }): [number, number] {
-  return [node.range![0], node.range![1]]
-}
-
-// --- splices ---------------------------------------------------------------------------------------------------------
-
-function newlineOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n'
-}
-
-/** The start of the line after the one in which the content before `offset` ends. */
-function nextLine(text: string, offset: number): number {
-  if (offset > 0 && text[offset - 1] === '\n') return offset
-  const at = text.indexOf('\n', offset)
-  return at < 0 ? text.length : at + 1
-}
-
-function lineStart(text: string, offset: number): number {
-  return text.lastIndexOf('\n', offset - 1) + 1
-}
-
-function columnOf(text: string, offset: number): number {
-  const start = lineStart(text, offset)
-  return offset - (start === 0 && text[0] === '\ufeff' ? 1 : start)
-}
-
-function endOf(pair: Pair<ParsedNode, ParsedNode | null>): number {
-  return pair.value?.range[1] ?? pair.key.range[1]
-}
-
-/** Just after the colon of a pair. */
-function afterColon(text: string, pair: Pair<ParsedNode, ParsedNode | null>): number {
-  return text.indexOf(':', pair.key.range[1]) + 1
-}
-
-/** Lines to insert at a line's start; the last line may lack its newline. */
-function insertLines(text: string, at: number, lines: readonly string[]): Splice {
-  const nl = newlineOf(text)
-  const open = at > 0 && text[at - 1] !== '\n'
-  return { start: at, end: at, text: `${open ? nl : ''}${lines.join(nl)}${open ? '' : nl}` }
-}
-
-function replaceValue(text: string, pair: Pair<ParsedNode, ParsedNode | null>, value: Json): Splice {
-  const node = pair.value
-  const colon = afterColon(text, pair)
-  const replacement = flowText(value)
-  if (node === null || node.range[0] === node.range[1]) return { start: colon, end: colon, text: ` ${replacement}` }
-  const [start, end] = spanOf(node)
-  const block = text.slice(colon, start).includes('\n') || /^[|>]/.test(text.slice(start, start + 1))
-  if (!block) return { start, end, text: replacement }
-  const kept = start + text.slice(start, end).trimEnd().length
-  return { start: colon, end: kept, text: ` ${replacement}` }
-}
-
-/** A new key goes after the nearest key that stands before it in the fixed order. */
-function addPair(text: string, map: YAMLMap, key: RuleKey, value: Json): Splice {
-  const pairs = map.items as Pair<ParsedNode, ParsedNode | null>[]
-  const before = RULE_KEYS.slice(0, RULE_KEYS.indexOf(key))
-  const anchor =
-    pairs.findLast(pair => isScalar(pair.key) && before.includes(pair.key.value as RuleKey)) ?? pairs.at(-1)!
-  if (map.flow) return { start: endOf(anchor), end: endOf(anchor), text: `, ${key}: ${flowText(value)}` }
-  const indent = ' '.repeat(columnOf(text, pairs[0]!.key.range[0]))
-  return insertLines(text, nextLine(text, endOf(anchor)), [`${indent}${key}: ${flowText(value)}`])
-}
-
-function removePair(text: string, map: YAMLMap, pair: Pair<ParsedNode, ParsedNode | null>): Splice {
-  const pairs = map.items as Pair<ParsedNode, ParsedNode | null>[]
-  const at = pairs.indexOf(pair)
-  if (map.flow) {
-    const before = pairs[at - 1]
-    if (before !== undefined) return { start: endOf(before), end: endOf(pair), text: '' }
-    const after = pairs[at + 1]
-    return { start: pair.key.range[0], end: after === undefined ? endOf(pair) : after.key.range[0], text: '' }
-  }
-  const next = pairs[at + 1]
-  // The first key shares its line with the dash: the next key moves up to it.
-  if (at === 0 && next !== undefined) return { start: pair.key.range[0], end: next.key.range[0], text: '' }
-  return { start: lineStart(text, pair.key.range[0]), end: nextLine(text, endOf(pair)), text: '' }
-}
-
-function emptyList(text: string, seq: YAMLSeq): Splice {
-  const [start, end] = spanOf(seq)
-  if (seq.flow) return { start, end, text: '[]' }
-  const kept = start + text.slice(start, end).trimEnd().length
-  const dash = text.lastIndexOf(':', start)
-  // Comments between the key and its list stay, below the empty list.
-  const between = text.slice(dash + 1, lineStart(text, start))
-  return { start: dash + 1, end: kept, text: ` []${between.trimEnd()}` }
-}
-
-function removeFlowItem(seq: YAMLSeq, index: number): Splice {
-  const [start, end] = spanOf(seq.items[index] as ParsedNode)
-  const before = seq.items[index - 1] as ParsedNode | undefined
-  if (before !== undefined) return { start: before.range[1], end, text: '' }
-  return { start, end: (seq.items[index + 1] as ParsedNode).range[0], text: '' }
-}
-
-function removeBlockItem(text: string, seq: YAMLSeq, index: number): Splice {
-  const item = seq.items[index] as ParsedNode
-  let start = lineStart(text, item.range[0])
-  if (index > 0) {
-    for (
-      let above = lineStart(text, start - 1);
-      /^[ \t]*#/.test(text.slice(above, start));
-      above = lineStart(text, start - 1)
-    ) {
-      start = above
-      if (above === 0) break
-    }
-  }
-  const content = item.range[0] + text.slice(...spanOf(item)).trimEnd().length
-  return { start, end: nextLine(text, content), text: '' }
-}
-
 /** Adds entries at the end of a top-level list, making the list or the section where there is none. */
 function appendItems(text: string, section: 'boundaries' | 'tests', items: readonly JsonObject[]): EditResult {
-  const yaml = open(text)
-  if (yaml === undefined) return refuse('unreadable', 'the document is not valid YAML; correct it by hand first')
-  const root = rootOf(yaml)
+  const doc = open(text)
+  if (doc === undefined) return refuse('unreadable', 'the document is not valid YAML; correct it by hand first')
+  const root = rootOf(doc)
   const pair = root === undefined ? undefined : pairOf(root, section)
   const node = pair?.value
   let splice: Splice
@@ -331,10 +239,10 @@ function apply(text: string, splice: Splice, change: (before: Content) => Conten
 }
 
 function contentOf(text: string): Content | undefined {
-  const yaml = open(text)
-  if (yaml === undefined) return undefined
+  const doc = open(text)
+  if (doc === undefined) return undefined
   try {
-    return (yaml.doc.toJS({ maxAliasCount: 50 }) as Content | null) ?? {}
+    return (doc.toJS({ maxAliasCount: 50 }) as Content | null) ?? {}
   } catch {
     return undefined
   }
@@ -349,12 +257,12 @@ function listOf(content: Content): Content[] {
   return listIn(content, 'boundaries')
 }
 
-function withKey(before: Content, name: string, key: string, value: Json): Content {
-  return { ...before, boundaries: listOf(before).map(rule => (rule.name === name ? { ...rule, [key]: value } : rule)) }
+function withKey(before: Content, index: number, key: string, value: Json): Content {
+  return { ...before, boundaries: listOf(before).map((rule, i) => (i === index ? { ...rule, [key]: value } : rule)) }
 }
 
-function withoutKey(before: Content, name: string, key: string): Content {
-  return { ...before, boundaries: listOf(before).map(rule => (rule.name === name ? omit(rule, key) : rule)) }
+function withoutKey(before: Content, index: number, key: string): Content {
+  return { ...before, boundaries: listOf(before).map((rule, i) => (i === index ? omit(rule, key) : rule)) }
 }
 
 function omit<T extends object>(object: T, key: string): T {

@@ -19,9 +19,8 @@ export function itemLines(value: JsonObject, indent: string): string[] {
 /** Plain where YAML reads it back as the same string everywhere, in double quotes elsewhere. JSON's quoting is YAML's. */
 function scalarText(text: string): string {
   const plain = /^[A-Za-z][A-Za-z0-9_.-]*(?::[A-Za-z0-9_.-]+)*$/.test(text) && !WORDS_WITH_ANOTHER_MEANING.test(text)
-  const number = /^(?:0|[1-9]\d{0,14})(?:\.\d{1,6})?$/.test(text)
   const duration = /^\d+[hms](?:\d+[ms]){0,2}$/.test(text)
-  return plain || number || duration ? text : JSON.stringify(text)
+  return plain || duration ? text : JSON.stringify(text)
 }
 
 function isList(value: Json): value is readonly Json[] {

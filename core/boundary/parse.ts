@@ -1,13 +1,13 @@
 import type { LineCounter } from 'yaml'
-import { isMap, isScalar, type ParsedNode } from 'yaml'
+import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml'
 import type { LadderRole } from '#core/role.ts'
 import { MAX_CASES, MAX_PROBLEMS, MAX_RULES } from './limits.ts'
 import { clip } from './plain-text.ts'
-import { type Finding, Findings, nearest, type Problem } from './problem.ts'
+import { type Finding, Findings, nearest, type Place, type Problem } from './problem.ts'
 import { readCase } from './read-case.ts'
 import { readRule } from './read-rule.ts'
 import type { BoundaryCase, Rule, Scope } from './shape.ts'
-import { describeTree, type Tree } from './tree.ts'
+import { describeTree, entryOf, type Tree } from './tree.ts'
 import { readYaml, treeFromYaml } from './yaml-tree.ts'
 
 export type { Problem, ProblemCode } from './problem.ts'
@@ -36,13 +36,36 @@ export function parseBoundaries(text: string, options: ParseOptions): ParsedBoun
   const yaml = readYaml(text, findings)
   const rules: Rule[] = []
   const tests: BoundaryCase[] = []
-  if (yaml !== undefined && findings.errors.length === 0) readRoot(yaml.doc.contents, options, findings, rules, tests)
+  if (yaml.doc !== undefined && findings.errors.length === 0)
+    readRoot(yaml.doc.contents, options, findings, rules, tests)
+  const named = namedPlaces(yaml.doc?.contents ?? null)
   return {
     rules,
     tests,
-    errors: place(findings.errors, text, yaml?.lines),
-    warnings: place(findings.warnings, text, yaml?.lines),
+    errors: place(findings.errors, named, text, yaml.lines),
+    warnings: place(findings.warnings, named, text, yaml.lines),
   }
+}
+
+interface NamedPlace extends Place {
+  name: string
+}
+
+/** Where each rule stands, whatever is wrong with it: a mistake inside is that rule's. */
+function namedPlaces(root: ParsedNode | null): NamedPlace[] {
+  const list = isMap(root) ? root.get('boundaries') : undefined
+  if (!isSeq(list)) return []
+  return list.items.flatMap(item => {
+    const name = isMap(item) ? item.get('name', true) : undefined
+    if (!isScalar(name) || name.value === null || !isMap(item) || !item.range) return []
+    return [
+      {
+        name: typeof name.value === 'string' ? name.value : String(name.source),
+        start: item.range[0],
+        end: item.range[1],
+      },
+    ]
+  })
 }
 
 function readRoot(
@@ -63,19 +86,22 @@ function readRoot(
     return
   }
   const sections = new Map<string, { node: ParsedNode | null; at: { start: number; end: number } }>()
+  const seen = new Set<string>()
   for (const pair of root.items) {
     const key = pair.key as ParsedNode | null
     const at = key === null ? { start: root.range[0], end: root.range[1] } : { start: key.range[0], end: key.range[1] }
     const name = isScalar(key) ? String(key.value) : '?'
+    if (seen.has(name))
+      findings.error(at, 'duplicate', `${clip(name)} stands twice in one document`, 'keep one of the two')
+    seen.add(name)
     if (name === 'boundaries' || name === 'tests') sections.set(name, { node: pair.value as ParsedNode | null, at })
     else if (!options.sections?.includes(name)) noteSection(name, at, options.scope, findings)
   }
   const boundaries = sections.get('boundaries')
-  const names =
-    boundaries === undefined
-      ? []
-      : readRules(treeFromYaml(boundaries.node, boundaries.at, findings), options, findings, rules)
+  if (boundaries !== undefined)
+    readRules(treeFromYaml(boundaries.node, boundaries.at, findings), options, findings, rules)
   const cases = sections.get('tests')
+  const names = namedPlaces(root).map(rule => rule.name)
   if (cases !== undefined) readCases(treeFromYaml(cases.node, cases.at, findings), options, names, findings, tests)
 }
 
@@ -87,27 +113,18 @@ function noteSection(name: string, at: { start: number; end: number }, scope: Sc
   else findings.warn(at, 'unknown_section', message, 'remove it if it is a slip')
 }
 
-/** Reads the rules and gives every name that was written, right or wrong, so that a case may name it. */
-function readRules(tree: Tree | undefined, options: ParseOptions, findings: Findings, rules: Rule[]): string[] {
-  const items = itemsOf(tree, 'boundaries', MAX_RULES, findings)
+function readRules(tree: Tree | undefined, options: ParseOptions, findings: Findings, rules: Rule[]): void {
   const names = new Set<string>()
-  for (const item of items) {
+  for (const item of itemsOf(tree, 'boundaries', MAX_RULES, findings)) {
     const rule = readRule(item, options, findings)
-    const written = item.kind === 'map' ? item.entries.find(entry => entry.key === 'name') : undefined
-    const name = written?.value.kind === 'scalar' ? String(written.value.value) : undefined
-    if (name !== undefined && names.has(name)) {
-      findings.rule = clip(name)
-      findings.error(
-        written!.value,
-        'duplicate',
-        `a boundary called ${clip(name)} stands above already`,
-        'give every boundary a name of its own',
-      )
-      findings.rule = undefined
+    const written = item.kind === 'map' ? entryOf(item, 'name')?.value : undefined
+    const name = written?.kind === 'scalar' && written.value !== null ? written.source : undefined
+    if (written !== undefined && name !== undefined && names.has(name)) {
+      const message = `a boundary called ${clip(name)} stands above already`
+      findings.error(written, 'duplicate', message, 'give every boundary a name of its own')
     } else if (rule !== undefined) rules.push(rule)
     if (name !== undefined) names.add(name)
   }
-  return [...names]
 }
 
 function readCases(
@@ -142,11 +159,18 @@ function itemsOf(tree: Tree | undefined, section: string, most: number, findings
 }
 
 /** Findings in the order of the text, as lines and columns. */
-function place(findings: readonly Finding[], text: string, lines: LineCounter | undefined): Problem[] {
+function place(
+  findings: readonly Finding[],
+  named: readonly NamedPlace[],
+  text: string,
+  lines: LineCounter,
+): Problem[] {
   return [...findings]
     .sort((a, b) => a.start - b.start)
     .slice(0, MAX_PROBLEMS)
-    .map(({ rule, start, end, code, message, remedy }) => {
+    .map(({ rule: known, start, end, code, message, remedy }) => {
+      const around = named.find(rule => start >= rule.start && start < rule.end)
+      const rule = known ?? (around === undefined ? undefined : clip(around.name))
       const from = position(start, text, lines)
       const to = end > start ? position(end, text, lines) : undefined
       return {
@@ -160,7 +184,7 @@ function place(findings: readonly Finding[], text: string, lines: LineCounter | 
     })
 }
 
-function position(offset: number, text: string, lines: LineCounter | undefined): { line: number; column: number } {
-  const at = lines?.linePos(Math.max(0, Math.min(offset, text.length)))
-  return at === undefined || at.line < 1 ? { line: 1, column: 1 } : { line: at.line, column: Math.max(1, at.col) }
+function position(offset: number, text: string, lines: LineCounter): { line: number; column: number } {
+  const at = lines.linePos(Math.max(0, Math.min(offset, text.length)))
+  return at.line < 1 ? { line: 1, column: 1 } : { line: at.line, column: Math.max(1, at.col) }
 }

@@ -56,7 +56,7 @@ function readCondition(entry: TreeEntry, when: TreeMap, context: ConditionContex
   const { action } = context
   const known = action === undefined ? FIGURE_NAMES : conditionsFor(action)
   if (!isFigureName(key)) {
-    const near = nearest(key, [...FIGURE_NAMES, ...QUALIFIERS])
+    const near = nearest(key, [...known, ...QUALIFIERS])
     const judged = action === undefined ? `Conditions are ${oneOf(known)}` : `${action} is judged by ${oneOf(known)}`
     const remedy = near === undefined ? `use ${oneOf(known)}` : `did you mean ${near}?`
     findings.error(keyAt, 'unknown_condition', `${clip(key)} is not a condition. ${judged}.`, remedy)

@@ -7,6 +7,7 @@ import {
   isSeq,
   Lexer,
   LineCounter,
+  type Pair,
   type ParsedNode,
   Parser,
 } from 'yaml'
@@ -16,43 +17,43 @@ import { clip } from './plain-text.ts'
 import type { Findings, Place, ProblemCode } from './problem.ts'
 import type { Tree, TreeEntry } from './tree.ts'
 
-/** A document as the YAML library sees it, for edits in place; undefined (with findings) when it is none we take. */
+/** A document as the YAML library sees it, for edits in place; `doc` is undefined (with findings) when it is none we take. */
 export interface YamlText {
-  doc: Document.Parsed
+  doc: Document.Parsed | undefined
   lines: LineCounter
 }
 
 class TooDeep extends Error {}
 
 /** Parses one YAML 1.2 document. Never throws, and reads nothing that could be a bomb: size and depth come first. */
-export function readYaml(text: string, findings: Findings): YamlText | undefined {
+export function readYaml(text: string, findings: Findings): YamlText {
   const lines = new LineCounter()
   lines.addNewLine(0)
   if (text.length > BOUNDARIES_TEXT_MAX || utf8Length(text) > BOUNDARIES_TEXT_MAX) {
-    findings.error(
-      { start: 0, end: 0 },
-      'too_large',
-      'the document is larger than 256 KiB',
-      'keep boundaries in a file of their own, below 256 KiB',
-    )
-    return undefined
+    const remedy = 'keep boundaries in a file of their own, below 256 KiB'
+    findings.error({ start: 0, end: 0 }, 'too_large', 'the document is larger than 256 KiB', remedy)
+    return { doc: undefined, lines }
   }
+  return { doc: compose(text, lines, findings), lines }
+}
+
+function compose(text: string, lines: LineCounter, findings: Findings): Document.Parsed | undefined {
   const parser = new Parser(offset => lines.addNewLine(offset))
+  // Keys are compared in treeFromYaml: the library's own way takes the square of their number.
   const composer = new Composer({
     version: '1.2',
-    uniqueKeys: true,
+    uniqueKeys: false,
     merge: false,
     prettyErrors: false,
-    strict: true,
     keepSourceTokens: true,
-    logLevel: 'silent',
   })
   const docs: Document.Parsed[] = []
   try {
     for (const doc of composer.compose(boundedTokens(text, parser), true, text.length))
       docs.push(doc as Document.Parsed)
   } catch (error) {
-    const at = { start: Math.min(parser.offset, text.length), end: text.length }
+    const start = Math.min(parser.offset, text.length)
+    const at = { start, end: start }
     if (error instanceof TooDeep) {
       findings.error(
         at,
@@ -67,24 +68,24 @@ export function readYaml(text: string, findings: Findings): YamlText | undefined
   }
   const [doc, second] = docs
   if (second !== undefined) {
-    const start = second.range[0]
+    const start = text.lastIndexOf('---', second.contents?.range[0] ?? second.range[1])
+    const at = { start, end: start + 3 }
     findings.error(
-      { start, end: start },
+      at,
       'yaml',
       'a second YAML document starts here',
       'keep everything in one document, without a second ---',
     )
     return undefined
   }
-  if (doc === undefined) return undefined
-  for (const error of doc.errors) {
+  for (const error of doc?.errors ?? []) {
     findings.error({ start: error.pos[0], end: error.pos[1] }, ...explainYamlError(error.code, error.message))
   }
-  for (const warning of doc.warnings) {
+  for (const warning of doc?.warnings ?? []) {
     const at = { start: warning.pos[0], end: warning.pos[1] }
     findings.error(at, 'yaml', clip(warning.message), 'leave tags and directives out')
   }
-  return { doc, lines }
+  return doc
 }
 
 /** The parser's tokens, while its stack stays below the depth that is safe to recurse into. */
@@ -99,7 +100,6 @@ function* boundedTokens(text: string, parser: Parser) {
 /** What the library's own findings mean in our words: code, message and remedy. */
 function explainYamlError(code: string, message: string): [ProblemCode, string, string] {
   const quote = 'put the comparison in quotes, as in ">= 20"'
-  if (code === 'DUPLICATE_KEY') return ['duplicate', 'this key stands twice in one map', 'keep one of the two']
   if (code === 'TAB_AS_INDENT') return ['yaml', 'a tab is used to indent', 'indent with spaces']
   if (code === 'BAD_SCALAR_START') return ['yaml', 'a value cannot start with this character unquoted', quote]
   if (message.startsWith('Block scalar header includes extra characters: >')) {
@@ -118,30 +118,42 @@ export function treeFromYaml(node: ParsedNode | null, at: Place, findings: Findi
   if (node.tag !== undefined) return refuse(findings, place, 'a tag (!name) is not read here', 'leave the tag out')
   if (isScalar(node)) return scalarFromYaml(node.value, node.source ?? '', place, findings)
   if (isSeq(node)) {
-    const items = node.items.map(item => treeFromYaml(item as ParsedNode | null, place, findings))
-    return items.includes(undefined) ? undefined : { kind: 'list', items: items as Tree[], ...place }
+    // An item that was refused is left out, so that the mistakes of the others are found too.
+    const items = node.items.flatMap(item => treeFromYaml(item as ParsedNode | null, place, findings) ?? [])
+    return { kind: 'list', items, ...place }
   }
-  if (!isMap(node))
-    return refuse(findings, place, 'this value is not read here', 'write a word, a number, a list or a map')
+  if (isMap(node)) return mapFromYaml(node.items as Pair<ParsedNode | null, ParsedNode | null>[], place, findings)
+  return refuse(findings, place, 'this value is not read here', 'write a word, a number, a list or a map')
+}
+
+function mapFromYaml(
+  pairs: readonly Pair<ParsedNode | null, ParsedNode | null>[],
+  place: Place,
+  findings: Findings,
+): Tree | undefined {
   const entries: TreeEntry[] = []
+  const seen = new Set<string>()
   let whole = true
-  for (const pair of node.items) {
-    const key = pair.key as ParsedNode | null
+  for (const { key, value } of pairs) {
     const keyAt = key === null ? place : { start: key.range[0], end: key.range[1] }
-    if (!isScalar(key) || key.value === null || typeof key.value === 'object') {
+    if (
+      !isScalar(key) ||
+      key.value === null ||
+      typeof key.value === 'object' ||
+      key.anchor !== undefined ||
+      key.tag !== undefined
+    ) {
       refuse(findings, keyAt, 'a key must be a plain word', 'write a word before the colon')
       whole = false
       continue
     }
-    if (key.anchor !== undefined || key.tag !== undefined) {
-      refuse(findings, keyAt, 'a key must be a plain word', 'leave anchors and tags out')
-      whole = false
-      continue
-    }
-    const value = treeFromYaml(pair.value as ParsedNode | null, keyAt, findings)
-    if (value === undefined) whole = false
-    else
-      entries.push({ key: typeof key.value === 'string' ? key.value : (key.source ?? String(key.value)), keyAt, value })
+    const word = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
+    if (seen.has(word))
+      findings.error(keyAt, 'duplicate', `${clip(word)} stands twice in one map`, 'keep one of the two')
+    seen.add(word)
+    const tree = treeFromYaml(value, keyAt, findings)
+    if (tree === undefined) whole = false
+    else entries.push({ key: word, keyAt, value: tree })
   }
   return whole ? { kind: 'map', entries, ...place } : undefined
 }
