@@ -5,7 +5,7 @@ export const buttonLook = cva(
   [
     'relative inline-flex shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-md border font-medium',
     'transition-colors duration-100 select-none [&_svg]:size-4 [&_svg]:shrink-0',
-    'disabled:opacity-50 aria-disabled:opacity-50 aria-busy:opacity-100 data-[state=open]:bg-raised',
+    'disabled:opacity-50 not-aria-busy:aria-disabled:opacity-50 data-[state=open]:bg-raised',
   ],
   {
     variants: {

@@ -1,21 +1,13 @@
 'use client'
 
 import { CircleAlert } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef } from 'react'
+import { type KeyboardEvent, useId, useMemo, useRef } from 'react'
 import { cn } from './class-names.ts'
+import type { CodeError } from './code-error.ts'
 import { CodeLines } from './code-lines.tsx'
 import { formatPlural } from './format.ts'
 import { type Edit, indentEdit, newlineEdit, outdentEdit } from './indent.ts'
 import { Pill } from './pill.tsx'
-
-/** Line and columns count from 1; `endColumn` is the first column after the fault. */
-export type CodeError = {
-  line: number
-  column?: number
-  endColumn?: number
-  message: ReactNode
-  kind?: 'error' | 'warning'
-}
 
 type Props = {
   /** The accessible name: "Rule set, YAML". */

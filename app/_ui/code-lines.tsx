@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { cn } from './class-names.ts'
-import type { CodeError } from './code-editor.tsx'
+import type { CodeError } from './code-error.ts'
 import { colourYaml, cutTokens, type YamlKind, type YamlToken } from './yaml-colours.ts'
 
 const COLOUR: Record<YamlKind, string> = {

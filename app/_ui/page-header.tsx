@@ -18,8 +18,8 @@ export function PageHeader({ title, sub, actions, above, facts }: Props) {
       {above && <div className="mb-2 flex flex-wrap items-center gap-3 text-ink-3 text-xs">{above}</div>}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <h1 className="mr-auto text-xl tracking-[-0.015em]">{title}</h1>
-        {facts && <div className="text-ink-3 text-xs">{facts}</div>}
-        {actions && <div className="flex flex-wrap items-center gap-2 max-sm:order-last max-sm:w-full">{actions}</div>}
+        {facts && <div className="text-ink-3 text-xs max-sm:order-1 max-sm:w-full">{facts}</div>}
+        {actions && <div className="flex flex-wrap items-center gap-2 max-sm:order-2 max-sm:w-full">{actions}</div>}
         {sub && <p className="w-full max-w-3xl text-pretty text-ink-2 sm:-mt-1.5">{sub}</p>}
       </div>
     </header>
