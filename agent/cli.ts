@@ -13,11 +13,15 @@ import { isAppError } from '#core/error.ts'
 const terminal = openTerminal()
 
 async function run(argv: string[]): Promise<ExitCode> {
-  const words = argv.slice(0, argv.findIndex(arg => arg.startsWith('-')) < 0 ? argv.length : argv.findIndex(arg => arg.startsWith('-')))
+  const words = argv.slice(
+    0,
+    argv.findIndex(arg => arg.startsWith('-')) < 0 ? argv.length : argv.findIndex(arg => arg.startsWith('-')),
+  )
   const first = argv[0]
-  if (first === undefined || first === '--help' || first === '-h') return printHelp(terminal, COMMANDS, ''), first === undefined ? EXIT.usage : EXIT.ok
-  if (first === '--version' || first === '-V') return terminal.line(`holdpoint ${VERSION}`), EXIT.ok
-  if (first === 'help') return printHelp(terminal, COMMANDS, words.slice(1).join(' ')), EXIT.ok
+  if (first === undefined || first === '--help' || first === '-h')
+    return (printHelp(terminal, COMMANDS, ''), first === undefined ? EXIT.usage : EXIT.ok)
+  if (first === '--version' || first === '-V') return (terminal.line(`holdpoint ${VERSION}`), EXIT.ok)
+  if (first === 'help') return (printHelp(terminal, COMMANDS, words.slice(1).join(' ')), EXIT.ok)
   const command = findCommand(words)
   if (!command) {
     // `holdpoint team --help` and `holdpoint team`: the commands below it
@@ -27,7 +31,7 @@ async function run(argv: string[]): Promise<ExitCode> {
     return argv.some(arg => arg === '--help' || arg === '-h') ? EXIT.ok : EXIT.usage
   }
   const { args, flags } = readArguments(command, argv.slice(command.name.split(' ').length))
-  if (flags.help === true) return printCommand(terminal, command), EXIT.ok
+  if (flags.help === true) return (printCommand(terminal, command), EXIT.ok)
   return (await command.run({ args, flags, json: flags.json === true, home: openHome(), terminal })) ?? EXIT.ok
 }
 
@@ -44,7 +48,14 @@ function findCommand(words: string[]): Command | undefined {
 /** Prints why a command ended early, and returns its exit code. */
 function fail(error: unknown, json: boolean): ExitCode {
   const failure = asFailure(error)
-  if (json) terminal.json({ error: { code: failure.code, message: plain(failure.message), ...(failure.remedy ? { remedy: plain(failure.remedy) } : {}) } })
+  if (json)
+    terminal.json({
+      error: {
+        code: failure.code,
+        message: plain(failure.message),
+        ...(failure.remedy ? { remedy: plain(failure.remedy) } : {}),
+      },
+    })
   else {
     terminal.note(`holdpoint: ${plain(failure.message)}`)
     if (failure.remedy) terminal.note(plain(failure.remedy))
@@ -54,8 +65,10 @@ function fail(error: unknown, json: boolean): ExitCode {
 
 function asFailure(error: unknown): CommandFailure {
   if (error instanceof CommandFailure) return error
-  if (error instanceof GuardRefused) return new CommandFailure('failed', error.code, error.message, guardRemedy(error.code))
-  if (error instanceof HookEditError) return new CommandFailure('failed', error.code, `${error.message}. Nothing was written.`)
+  if (error instanceof GuardRefused)
+    return new CommandFailure('failed', error.code, error.message, guardRemedy(error.code))
+  if (error instanceof HookEditError)
+    return new CommandFailure('failed', error.code, `${error.message}. Nothing was written.`)
   if (isAppError(error)) return new CommandFailure('failed', error.code, error.message, error.remedy)
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   const words = error instanceof Error ? error.message : String(error)

@@ -5,7 +5,14 @@ import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 import { plainDeep } from '#agent/terminal.ts'
 import type { Level } from '#core/client.ts'
 
-export type DaemonDoor = { port: number; pid: number; hookToken: string; apiToken: string; startedAt: string; version: string }
+export type DaemonDoor = {
+  port: number
+  pid: number
+  hookToken: string
+  apiToken: string
+  startedAt: string
+  version: string
+}
 
 export type StatusRule = {
   name: string
@@ -27,7 +34,15 @@ export type DaemonStatus = {
     org: { id: string; slug: string; name: string }
     machine: string
     member: { id: string; name: string }
-    rules: { version: number; digest?: string; rootSeq: number; freshAt?: string; ageS?: number; stale: boolean; lastError?: { code: string; message?: string; at: string } }
+    rules: {
+      version: number
+      digest?: string
+      rootSeq: number
+      freshAt?: string
+      ageS?: number
+      stale: boolean
+      lastError?: { code: string; message?: string; at: string }
+    }
     pin: 'digest' | 'first use'
   }
   local: { source: string; errors: unknown[] }
@@ -38,37 +53,77 @@ export type DaemonStatus = {
 /** Where the daemon listens, as it last wrote it; undefined when it never ran here. */
 export function readDaemonDoor(home: Home): DaemonDoor | undefined {
   const door = readJson<DaemonDoor>(home.daemon)
-  return door && typeof door.port === 'number' && typeof door.apiToken === 'string' && typeof door.hookToken === 'string' ? door : undefined
+  return door &&
+    typeof door.port === 'number' &&
+    typeof door.apiToken === 'string' &&
+    typeof door.hookToken === 'string'
+    ? door
+    : undefined
 }
 
-export const daemonMissing = () => new CommandFailure('missing', 'daemon_missing', 'The daemon is not running, so nothing is judged or recorded.', 'Start it with `holdpoint daemon start`.')
+export const daemonMissing = () =>
+  new CommandFailure(
+    'missing',
+    'daemon_missing',
+    'The daemon is not running, so nothing is judged or recorded.',
+    'Start it with `holdpoint daemon start`.',
+  )
 
 /**
  * Asks the daemon. Texts in its answer are cleaned: part of them came over the network.
  * @throws CommandFailure `daemon_missing`, `daemon_slow`, or what the daemon refused
  */
-export async function askDaemon<T>(home: Home, method: 'GET' | 'POST', path: string, body?: unknown, timeoutMs = 5000): Promise<T> {
+export async function askDaemon<T>(
+  home: Home,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  timeoutMs = 5000,
+): Promise<T> {
   const text = await askDaemonText(home, method, path, body, timeoutMs)
   try {
     return plainDeep(JSON.parse(text === '' ? 'null' : text) as T)
   } catch {
-    throw new CommandFailure('failed', 'daemon_odd', 'What listens on the daemon’s port does not answer as the daemon does.', 'Look at `holdpoint daemon status`.')
+    throw new CommandFailure(
+      'failed',
+      'daemon_odd',
+      'What listens on the daemon’s port does not answer as the daemon does.',
+      'Look at `holdpoint daemon status`.',
+    )
   }
 }
 
 /** As {@link askDaemon}, the answer's text untouched. */
-export async function askDaemonText(home: Home, method: 'GET' | 'POST', path: string, body?: unknown, timeoutMs = 5000): Promise<string> {
+export async function askDaemonText(
+  home: Home,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  timeoutMs = 5000,
+): Promise<string> {
   const door = readDaemonDoor(home)
   if (!door) throw daemonMissing()
   const headers = { Authorization: `Bearer ${door.apiToken}` }
   try {
-    const answer = await askLoopback({ port: door.port, method, path, headers, timeoutMs, ...(method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {}) })
+    const answer = await askLoopback({
+      port: door.port,
+      method,
+      path,
+      headers,
+      timeoutMs,
+      ...(method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {}),
+    })
     if (answer.status >= 200 && answer.status < 300) return answer.body
     throw refusal(answer.status, answer.body)
   } catch (error) {
     if (!(error instanceof LoopbackFailure)) throw error
     if (error.code === 'down') throw daemonMissing()
-    throw new CommandFailure('failed', `daemon_${error.code}`, `The daemon did not answer as it should: ${error.message}.`, 'Look at `holdpoint daemon status` and at daemon.log.')
+    throw new CommandFailure(
+      'failed',
+      `daemon_${error.code}`,
+      `The daemon did not answer as it should: ${error.message}.`,
+      'Look at `holdpoint daemon status` and at daemon.log.',
+    )
   }
 }
 

@@ -2,7 +2,13 @@
 import { stripVTControlCharacters } from 'node:util'
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
-const CODES: Record<Colour, [number, number]> = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] }
+const CODES: Record<Colour, [number, number]> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+}
 
 export type Terminal = {
   readonly colour: boolean
@@ -45,7 +51,8 @@ export function plain(text: unknown, max = 2000): string {
 export function plainDeep<T>(value: T): T {
   if (typeof value === 'string') return plain(value, 20_000) as T
   if (Array.isArray(value)) return value.map(plainDeep) as T
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, member]) => [plain(key, 200), plainDeep(member)])) as T
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [plain(key, 200), plainDeep(member)])) as T
   return value
 }
 
@@ -54,7 +61,10 @@ export function localTime(at: string | number | Date | undefined): string {
   const date = new Date(at ?? Number.NaN)
   if (Number.isNaN(date.getTime())) return 'never'
   const two = (n: number) => String(n).padStart(2, '0')
-  const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(date).find(part => part.type === 'timeZoneName')?.value ?? ''
+  const zone =
+    new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
+      .formatToParts(date)
+      .find(part => part.type === 'timeZoneName')?.value ?? ''
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())} ${zone}`.trim()
 }
 
@@ -71,9 +81,12 @@ export function span(seconds: number): string {
 export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {
   const width = (cell: string) => [...stripVTControlCharacters(cell)].length
   const widths: number[] = []
-  for (const row of rows) row.forEach((cell, i) => void (widths[i] = Math.max(widths[i] ?? 0, width(cell))))
-  return rows.map(row => `${indent}${row.map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat(widths[i]! - width(cell)))).join('  ')}`.trimEnd())
+  for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, width(cell))
+  return rows.map(row =>
+    `${indent}${row.map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat(widths[i]! - width(cell)))).join('  ')}`.trimEnd(),
+  )
 }
 
 /** `1 call`, `3 calls`. */
-export const count = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`
+export const count = (n: number, one: string, many = `${one}s`): string =>
+  `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`

@@ -2,8 +2,8 @@
 import { parseArgs } from 'node:util'
 import type { Home } from '#agent/home.ts'
 import type { Terminal } from '#agent/terminal.ts'
+import { nearest } from '#core/boundary/problem.ts'
 import { CommandFailure, type ExitCode } from './exit.ts'
-import { nearest } from './nearest.ts'
 
 export type Option = {
   type: 'boolean' | 'string'
@@ -44,23 +44,36 @@ export function readArguments(command: Command, argv: string[]): { args: string[
   const options: Record<string, Option> = { ...command.options, ...EVERYWHERE }
   const usage = (message: string, remedy?: string) =>
     new CommandFailure('usage', 'usage', message, remedy ?? `See \`holdpoint ${command.name} --help\`.`)
-  const known = Object.fromEntries(Object.entries(options).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]))
-  const { tokens, positionals } = parseArgs({ args: argv, options: known, strict: false, allowPositionals: true, tokens: true })
+  const known = Object.fromEntries(
+    Object.entries(options).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]),
+  )
+  const { tokens, positionals } = parseArgs({
+    args: argv,
+    options: known,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
   const flags: Record<string, string | boolean> = {}
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const option = options[token.name]
     if (!option) {
       const guess = nearest(token.name, Object.keys(options))
-      throw usage(`\`${token.rawName}\` is no option of \`holdpoint ${command.name}\`.`, guess && `Did you mean \`--${guess}\`?`)
+      throw usage(
+        `\`${token.rawName}\` is no option of \`holdpoint ${command.name}\`.`,
+        guess && `Did you mean \`--${guess}\`?`,
+      )
     }
     if (token.name in flags) throw usage(`\`--${token.name}\` stands twice.`)
     if (option.type === 'boolean') {
       if (token.value !== undefined) throw usage(`\`--${token.name}\` takes no value.`)
       flags[token.name] = true
     } else {
-      if (token.value === undefined || token.value === '') throw usage(`\`--${token.name}\` wants ${option.value ?? 'a value'}.`)
-      if (!token.inlineValue && token.value.startsWith('--')) throw usage(`\`--${token.name}\` wants ${option.value ?? 'a value'}, not the option \`${token.value}\`.`)
+      if (token.value === undefined || token.value === '')
+        throw usage(`\`--${token.name}\` wants ${option.value ?? 'a value'}.`)
+      if (!token.inlineValue && token.value.startsWith('--'))
+        throw usage(`\`--${token.name}\` wants ${option.value ?? 'a value'}, not the option \`${token.value}\`.`)
       flags[token.name] = token.value
     }
   }

@@ -1,7 +1,8 @@
 /** One request of a command to the control plane. Redirects are not followed: a token goes to one address only. */
-import { CommandFailure } from './exit.ts'
+
 import { plainDeep } from '#agent/terminal.ts'
 import { API } from '#core/protocol.ts'
+import { CommandFailure } from './exit.ts'
 
 export type PlaneRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -18,7 +19,13 @@ export type PlaneAnswer = { status: number; text: string; headers: Headers }
 export class PlaneRefusal extends CommandFailure {
   readonly status: number
   readonly details: Readonly<Record<string, unknown>>
-  constructor(status: number, code: string, message: string, remedy: string | undefined, details: Record<string, unknown>) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    remedy: string | undefined,
+    details: Record<string, unknown>,
+  ) {
     super('failed', code, message, remedy)
     this.status = status
     this.details = details
@@ -45,10 +52,20 @@ export async function askPlane(origin: string, request: PlaneRequest): Promise<P
     })
     text = await response.text()
   } catch (error) {
-    throw new CommandFailure('unreachable', 'unreachable', `${origin} cannot be reached: ${networkWords(error)}.`, 'Check the address and the network, then try again.')
+    throw new CommandFailure(
+      'unreachable',
+      'unreachable',
+      `${origin} cannot be reached: ${networkWords(error)}.`,
+      'Check the address and the network, then try again.',
+    )
   }
   if (response.status >= 300 && response.status < 400 && response.status !== 304) {
-    throw new CommandFailure('failed', 'redirected', `${origin} sends this request elsewhere, and a token follows no redirect.`, 'Use the address that the Machines page shows.')
+    throw new CommandFailure(
+      'failed',
+      'redirected',
+      `${origin} sends this request elsewhere, and a token follows no redirect.`,
+      'Use the address that the Machines page shows.',
+    )
   }
   if (response.status >= 400) throw refusal(response.status, text)
   return { status: response.status, text, headers: response.headers }

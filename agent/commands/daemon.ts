@@ -14,13 +14,18 @@ const STOP_MS = 8000
 export const daemonStart: Command = {
   name: 'daemon start',
   summary: 'start the daemon in the background',
-  about: 'Starts the daemon on its own and waits until it answers. Running already is fine. Agents’ hooks start it as well, at a session’s start and with each prompt.',
+  about:
+    'Starts the daemon on its own and waits until it answers. Running already is fine. Agents’ hooks start it as well, at a session’s start and with each prompt.',
   examples: [['holdpoint daemon start', 'start it now']],
   async run({ home, json, terminal }) {
     const running = await statusOrNothing(home)
     const status = running ?? (await startDaemon(home))
-    if (json) terminal.json({ started: !running, pid: status.pid, version: status.version, startedAt: status.startedAt })
-    else terminal.line(running ? `The daemon runs already (process ${status.pid}).` : `The daemon runs (process ${status.pid}).`)
+    if (json)
+      terminal.json({ started: !running, pid: status.pid, version: status.version, startedAt: status.startedAt })
+    else
+      terminal.line(
+        running ? `The daemon runs already (process ${status.pid}).` : `The daemon runs (process ${status.pid}).`,
+      )
     return EXIT.ok
   },
 }
@@ -32,14 +37,24 @@ export async function startDaemon(home: Home): Promise<DaemonStatus> {
   try {
     launchDaemon(home.root, process.env)
   } catch {
-    throw new CommandFailure('missing', 'not_installed', `There is no program to start in ${home.bin}.`, 'Install it: `node holdpoint.cjs install`.')
+    throw new CommandFailure(
+      'missing',
+      'not_installed',
+      `There is no program to start in ${home.bin}.`,
+      'Install it: `node holdpoint.cjs install`.',
+    )
   }
   for (const until = Date.now() + START_MS; Date.now() < until; ) {
     await sleep(60)
     const status = await statusOrNothing(home)
     if (status) return status
   }
-  throw new CommandFailure('failed', 'daemon_did_not_start', 'The daemon was started but does not answer.', `What it said stands in ${home.log}.`)
+  throw new CommandFailure(
+    'failed',
+    'daemon_did_not_start',
+    'The daemon was started but does not answer.',
+    `What it said stands in ${home.log}.`,
+  )
 }
 
 /** The daemon's status; undefined when it is down. */
@@ -70,7 +85,8 @@ export const daemonStop: Command = {
     confirmWord('While the daemon is stopped, nothing judges what agents do here.', 'stop')
     await askDaemon(home, 'POST', '/api/stop', { pid: person.pid })
     for (const until = Date.now() + STOP_MS; Date.now() < until && (await statusOrNothing(home)); ) await sleep(60)
-    if (await statusOrNothing(home)) throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
+    if (await statusOrNothing(home))
+      throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
     if (json) terminal.json({ stopped: true })
     else terminal.line('The daemon has stopped.')
     return EXIT.ok
@@ -80,17 +96,25 @@ export const daemonStop: Command = {
 export const daemonStatus: Command = {
   name: 'daemon status',
   summary: 'say whether the daemon runs, since when, and what it missed',
-  about: 'Says whether the daemon answers, and what it has found: calls that nobody judged, alarms. Exit code 4 when it is down.',
+  about:
+    'Says whether the daemon answers, and what it has found: calls that nobody judged, alarms. Exit code 4 when it is down.',
   examples: [['holdpoint daemon status --json', 'for a monitor']],
   async run({ home, json, terminal }) {
     const status = await statusOrNothing(home)
     const door = readDaemonDoor(home)
-    if (json) terminal.json(status ? { running: true, ...status } : { running: false, ...(door ? { lastStartedAt: door.startedAt } : {}) })
+    if (json)
+      terminal.json(
+        status ? { running: true, ...status } : { running: false, ...(door ? { lastStartedAt: door.startedAt } : {}) },
+      )
     else if (status) {
-      terminal.line(`The daemon runs: process ${status.pid}, version ${status.version}, since ${localTime(status.startedAt)} (${span((Date.now() - Date.parse(status.startedAt)) / 1000)}).`)
+      terminal.line(
+        `The daemon runs: process ${status.pid}, version ${status.version}, since ${localTime(status.startedAt)} (${span((Date.now() - Date.parse(status.startedAt)) / 1000)}).`,
+      )
       printTroubles(status, text => terminal.line(text))
     } else {
-      terminal.line(`The daemon is not running${door ? ` (last started ${localTime(door.startedAt)})` : ''}. Agents’ calls are not judged.`)
+      terminal.line(
+        `The daemon is not running${door ? ` (last started ${localTime(door.startedAt)})` : ''}. Agents’ calls are not judged.`,
+      )
       terminal.line('Start it with `holdpoint daemon start`.')
     }
     return status ? EXIT.ok : EXIT.missing
@@ -106,7 +130,15 @@ function printTroubles(status: DaemonStatus, line: (text: string) => void): void
     ['Alarm', alarms],
   ] as const) {
     for (const entry of Array.isArray(value) ? value : typeof value === 'number' && value > 0 ? [value] : []) {
-      line(`${label}: ${typeof entry === 'object' && entry !== null ? Object.entries(entry).map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : String(v)}`).join(', ') : String(entry)}`)
+      line(
+        `${label}: ${
+          typeof entry === 'object' && entry !== null
+            ? Object.entries(entry)
+                .map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : String(v)}`)
+                .join(', ')
+            : String(entry)
+        }`,
+      )
     }
   }
 }

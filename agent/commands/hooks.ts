@@ -1,27 +1,31 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { claude } from '#agent/clients/claude/claude.ts'
 import type { ClientAdapter, ClientHome, HookChange, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
+import { claude } from '#agent/clients/claude/claude.ts'
 import { type DaemonDoor, readDaemonDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readText } from '#agent/home.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam } from '#agent/trust/team.ts'
+import { nearest } from '#core/boundary/problem.ts'
 import { sendCanary } from './canary.ts'
 import type { Call, Command, Option } from './command.ts'
 import { startDaemon, statusOrNothing } from './daemon.ts'
 import { lineDiff } from './diff.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { hookPrograms } from './install.ts'
-import { nearest } from './nearest.ts'
 
 /** The clients whose configuration this build can edit. */
 const ADAPTERS: readonly ClientAdapter<never>[] = [claude as unknown as ClientAdapter<never>]
 
-const CLIENT: Record<string, Option> = { client: { type: 'string', value: 'NAME', help: 'which agent program (default: claude-code)' } }
-const DRY_RUN: Record<string, Option> = { 'dry-run': { type: 'boolean', help: 'show what would change and change nothing' } }
+const CLIENT: Record<string, Option> = {
+  client: { type: 'string', value: 'NAME', help: 'which agent program (default: claude-code)' },
+}
+const DRY_RUN: Record<string, Option> = {
+  'dry-run': { type: 'boolean', help: 'show what would change and change nothing' },
+}
 
 export const hooksInstall: Command = {
   name: 'hooks install',
@@ -29,7 +33,11 @@ export const hooksInstall: Command = {
   options: {
     ...CLIENT,
     ...DRY_RUN,
-    'when-broken': { type: 'string', value: 'pass|block', help: 'what happens to a call while Holdpoint is broken (default: what the organisation’s rules say, else pass)' },
+    'when-broken': {
+      type: 'string',
+      value: 'pass|block',
+      help: 'what happens to a call while Holdpoint is broken (default: what the organisation’s rules say, else pass)',
+    },
   },
   about:
     'Shows the difference in the program’s own settings file, keeps a backup, writes it in one step, and then sends one event through the installed hook as the program would, a proxy in the environment included. ' +
@@ -43,7 +51,8 @@ export const hooksInstall: Command = {
     const adapter = adapterFor(flags.client)
     const dryRun = flags['dry-run'] === true
     const whenBroken = flags['when-broken'] ?? organisationWhenBroken(home)
-    if (whenBroken !== undefined && whenBroken !== 'pass' && whenBroken !== 'block') throw new CommandFailure('usage', 'when_broken', '`--when-broken` is pass or block.')
+    if (whenBroken !== undefined && whenBroken !== 'pass' && whenBroken !== 'block')
+      throw new CommandFailure('usage', 'when_broken', '`--when-broken` is pass or block.')
     const door = await readyDoor(home, dryRun)
     const request = installRequest(home, adapter, door, whenBroken)
     const client = clientHome()
@@ -57,10 +66,22 @@ export const hooksInstall: Command = {
     const settings = readText(change.file) ?? ''
     const canary = await sendCanary(settings, adapter.hookPath, process.env, home.root)
     const inspection = inspect(adapter, request)
-    if (json) terminal.json({ client: adapter.client, ...summary(change), dryRun: false, canary, level: inspection.level, findings: inspection.findings })
+    if (json)
+      terminal.json({
+        client: adapter.client,
+        ...summary(change),
+        dryRun: false,
+        canary,
+        level: inspection.level,
+        findings: inspection.findings,
+      })
     else {
-      if (change.changes.length > 0) terminal.line(`Written.${change.backup ? ` The file as it was: ${change.backup}` : ''}`)
-      if (canary.ok) terminal.line(`${terminal.paint('green', 'Proved:')} an event through the installed hook reached the daemon (${canary.tookMs} ms).`)
+      if (change.changes.length > 0)
+        terminal.line(`Written.${change.backup ? ` The file as it was: ${change.backup}` : ''}`)
+      if (canary.ok)
+        terminal.line(
+          `${terminal.paint('green', 'Proved:')} an event through the installed hook reached the daemon (${canary.tookMs} ms).`,
+        )
       else terminal.line(`${terminal.paint('red', 'NOT proved:')} ${plain(canary.why)}.`)
       showFindings(terminal, adapter, inspection)
     }
@@ -72,7 +93,8 @@ export const hooksUninstall: Command = {
   name: 'hooks uninstall',
   summary: 'take the hooks out again (a person at a terminal only)',
   options: { ...CLIENT, ...DRY_RUN },
-  about: 'Removes our entries from the program’s settings and leaves everything else. If the file is as the install left it, its former bytes come back. Afterwards no rule holds in that program.',
+  about:
+    'Removes our entries from the program’s settings and leaves everything else. If the file is as the install left it, its former bytes come back. Afterwards no rule holds in that program.',
   examples: [['holdpoint hooks uninstall', 'asks for the word “uninstall”']],
   async run({ flags, home, json, terminal }) {
     const adapter = adapterFor(flags.client)
@@ -94,7 +116,8 @@ export const hooksStatus: Command = {
   name: 'hooks status',
   summary: 'say whether the hooks are in force, and what switches them off',
   options: CLIENT,
-  about: 'Reads the settings that are in force for this folder and sends one event through the installed hook. Exit code 1 when calls would pass unseen, 4 when no hook is installed.',
+  about:
+    'Reads the settings that are in force for this folder and sends one event through the installed hook. Exit code 1 when calls would pass unseen, 4 when no hook is installed.',
   examples: [['holdpoint hooks status', 'here, with this folder’s own settings']],
   async run({ flags, home, json, terminal }) {
     const adapters = flags.client === undefined ? ADAPTERS : [adapterFor(flags.client)]
@@ -104,15 +127,33 @@ export const hooksStatus: Command = {
     for (const adapter of adapters) {
       const inspection = inspect(adapter, door && installRequest(home, adapter, door, undefined))
       const settings = readText(adapter.hooks.settingsPath(clientHome())) ?? ''
-      const canary = inspection.level === 'not_installed' ? undefined : await sendCanary(settings, adapter.hookPath, process.env, home.root)
-      out.push({ client: adapter.client, settings: adapter.hooks.settingsPath(clientHome()), ...inspection, ...(canary ? { canary } : {}) })
+      const canary =
+        inspection.level === 'not_installed'
+          ? undefined
+          : await sendCanary(settings, adapter.hookPath, process.env, home.root)
+      out.push({
+        client: adapter.client,
+        settings: adapter.hooks.settingsPath(clientHome()),
+        ...inspection,
+        ...(canary ? { canary } : {}),
+      })
       if (inspection.level === 'not_installed') exit = EXIT.missing
       else if (inspection.level === 'broken' || !canary?.ok) exit = EXIT.failed
       if (json) continue
-      const words = { user_hook: 'user hook: a developer can remove it', broken: 'broken: calls pass unseen', not_installed: 'not installed: run `holdpoint hooks install`' }
+      const words = {
+        user_hook: 'user hook: a developer can remove it',
+        broken: 'broken: calls pass unseen',
+        not_installed: 'not installed: run `holdpoint hooks install`',
+      }
       terminal.line(`${terminal.paint('bold', adapter.title)}  ${words[inspection.level]}`)
-      if (inspection.outdated) terminal.line('  It was installed with another address, token or program: run `holdpoint hooks install` again.')
-      if (canary) terminal.line(canary.ok ? `  An event through it reached the daemon (${canary.tookMs} ms).` : `  An event through it did NOT reach the daemon: ${plain(canary.why)}.`)
+      if (inspection.outdated)
+        terminal.line('  It was installed with another address, token or program: run `holdpoint hooks install` again.')
+      if (canary)
+        terminal.line(
+          canary.ok
+            ? `  An event through it reached the daemon (${canary.tookMs} ms).`
+            : `  An event through it did NOT reach the daemon: ${plain(canary.why)}.`,
+        )
       showFindings(terminal, adapter, inspection)
     }
     if (json) terminal.json(out)
@@ -126,7 +167,12 @@ function adapterFor(name: Call['flags'][string]): ClientAdapter<never> {
   if (adapter) return adapter
   const known = ADAPTERS.map(one => one.client)
   const guess = nearest(wanted, known)
-  throw new CommandFailure('usage', 'unknown_client', `This version cannot wire \`${plain(wanted, 60)}\`.`, guess ? `Did you mean \`--client ${guess}\`?` : `It can wire: ${known.join(', ')}.`)
+  throw new CommandFailure(
+    'usage',
+    'unknown_client',
+    `This version cannot wire \`${plain(wanted, 60)}\`.`,
+    guess ? `Did you mean \`--client ${guess}\`?` : `It can wire: ${known.join(', ')}.`,
+  )
 }
 
 /** The daemon's address and token go into the settings, so it must have run once; a dry run starts nothing. */
@@ -134,12 +180,28 @@ async function readyDoor(home: Home, dryRun: boolean): Promise<DaemonDoor> {
   if (!dryRun && !(await statusOrNothing(home))) await startDaemon(home)
   const door = readDaemonDoor(home)
   if (door) return door
-  throw new CommandFailure('missing', 'daemon_never_ran', 'The daemon has never run here, so there is no address to install.', 'Start it with `holdpoint daemon start`, or install without --dry-run, which starts it.')
+  throw new CommandFailure(
+    'missing',
+    'daemon_never_ran',
+    'The daemon has never run here, so there is no address to install.',
+    'Start it with `holdpoint daemon start`, or install without --dry-run, which starts it.',
+  )
 }
 
-function installRequest(home: Home, adapter: ClientAdapter<never>, door: DaemonDoor, whenBroken: 'pass' | 'block' | undefined): HookInstall {
+function installRequest(
+  home: Home,
+  adapter: ClientAdapter<never>,
+  door: DaemonDoor,
+  whenBroken: 'pass' | 'block' | undefined,
+): HookInstall {
   const hook = hookPrograms(home).at(-1)!
-  if (!existsSync(hook)) throw new CommandFailure('missing', 'not_installed', `The program for the hooks is not there: ${hook}.`, 'Install it: `node holdpoint.cjs install`.')
+  if (!existsSync(hook))
+    throw new CommandFailure(
+      'missing',
+      'not_installed',
+      `The program for the hooks is not there: ${hook}.`,
+      'Install it: `node holdpoint.cjs install`.',
+    )
   return {
     hookUrl: `http://127.0.0.1:${door.port}${adapter.hookPath}`,
     hookToken: door.hookToken,
@@ -154,7 +216,8 @@ function organisationWhenBroken(home: Home): 'pass' | 'block' | undefined {
   return team && new TrustStore(home, team, Date.now, () => {}).rules()?.set.whenBroken
 }
 
-const currentWhenBroken = (adapter: ClientAdapter<never>) => adapter.hooks.inspect(clientHome(), { projectDirs: [] }).whenBroken ?? 'pass'
+const currentWhenBroken = (adapter: ClientAdapter<never>) =>
+  adapter.hooks.inspect(clientHome(), { projectDirs: [] }).whenBroken ?? 'pass'
 
 function clientHome(): ClientHome {
   return { homeDir: homedir(), env: process.env }
@@ -162,20 +225,35 @@ function clientHome(): ClientHome {
 
 function inspect(adapter: ClientAdapter<never>, expected: HookInstall | undefined): HookInspection {
   const version = clientVersion(adapter.client)
-  return adapter.hooks.inspect(clientHome(), { projectDirs: [process.cwd()], ...(expected ? { expected } : {}), ...(version ? { version } : {}) })
+  return adapter.hooks.inspect(clientHome(), {
+    projectDirs: [process.cwd()],
+    ...(expected ? { expected } : {}),
+    ...(version ? { version } : {}),
+  })
 }
 
 /** `claude --version` prints `2.1.332 (Claude Code)`; undefined when the program is not on the path. */
 function clientVersion(client: string): string | undefined {
   const program = client === 'claude-code' ? 'claude' : client
-  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 5000, stdio: ['ignore', 'pipe', 'ignore'] })
+  const { stdout } = spawnSync(program, ['--version'], {
+    encoding: 'utf8',
+    timeout: 5000,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   return /\d+\.\d+\.\d+/.exec(stdout ?? '')?.[0]
 }
 
-const summary = (change: HookChange) => ({ file: change.file, changes: change.changes, ...(change.backup ? { backup: change.backup } : {}) })
+const summary = (change: HookChange) => ({
+  file: change.file,
+  changes: change.changes,
+  ...(change.backup ? { backup: change.backup } : {}),
+})
 
 function showPlan(terminal: Terminal, adapter: ClientAdapter<never>, change: HookChange, dryRun: boolean): void {
-  if (change.changes.length === 0) return terminal.line(`${change.file} is as it should be; nothing to change.`)
+  if (change.changes.length === 0) {
+    terminal.line(`${change.file} is as it should be; nothing to change.`)
+    return
+  }
   terminal.line(`${adapter.title}: ${change.file}${dryRun ? ' (dry run: nothing is written)' : ''}`)
   for (const what of change.changes) terminal.line(`  ${what}`)
   terminal.line()
@@ -190,8 +268,15 @@ function showPlan(terminal: Terminal, adapter: ClientAdapter<never>, change: Hoo
 const hideToken = (line: string) => line.replace(/(Bearer )[A-Za-z0-9_-]{8,}/, '$1…')
 
 function showFindings(terminal: Terminal, adapter: ClientAdapter<never>, { findings, level }: HookInspection): void {
-  for (const { severity, text } of findings) terminal.line(`  ${severity === 'off' ? terminal.paint('red', 'off ') : terminal.paint('yellow', 'risk')}  ${plain(text)}`)
+  for (const { severity, text } of findings)
+    terminal.line(
+      `  ${severity === 'off' ? terminal.paint('red', 'off ') : terminal.paint('yellow', 'risk')}  ${plain(text)}`,
+    )
   if (level === 'not_installed') return
-  terminal.line(`This is a user hook. It stops holding when someone edits that settings file, starts ${adapter.title} with hooks switched off (disableAllHooks, --bare),`)
-  terminal.line('points a proxy variable past NO_PROXY in a project’s settings, or stops the daemon. Calls that nobody judged are found afterwards and shown.')
+  terminal.line(
+    `This is a user hook. It stops holding when someone edits that settings file, starts ${adapter.title} with hooks switched off (disableAllHooks, --bare),`,
+  )
+  terminal.line(
+    'points a proxy variable past NO_PROXY in a project’s settings, or stops the daemon. Calls that nobody judged are found afterwards and shown.',
+  )
 }

@@ -14,7 +14,10 @@ export const install: Command = {
   summary: 'put this program into ~/.holdpoint/bin (what the download line runs)',
   options: {
     join: { type: 'string', value: 'LINE', help: 'join an organisation at once, with the line of its Machines page' },
-    'trust-on-first-use': { type: 'boolean', help: 'with --join: accept a line without a root digest (the machine is marked)' },
+    'trust-on-first-use': {
+      type: 'boolean',
+      help: 'with --join: accept a line without a root digest (the machine is marked)',
+    },
   },
   about:
     'Copies this program to ~/.holdpoint/bin, writes the small program that agents start beside it, and says how to call it. ' +
@@ -26,7 +29,10 @@ export const install: Command = {
   async run({ flags, home, json, terminal }) {
     const programs = installPrograms(home)
     const onPath = (process.env.PATH ?? '').split(delimiter).includes(home.bin)
-    const joined = typeof flags.join === 'string' ? await joinTeam(home, flags.join, { firstUse: flags['trust-on-first-use'] === true }) : undefined
+    const joined =
+      typeof flags.join === 'string'
+        ? await joinTeam(home, flags.join, { firstUse: flags['trust-on-first-use'] === true })
+        : undefined
     if (json) {
       terminal.json({ version: VERSION, installed: programs, onPath, ...(joined ? { joined } : {}) })
       return EXIT.ok
@@ -49,11 +55,21 @@ export const install: Command = {
 /** Writes the programs and returns their paths. The running file is the source. @throws CommandFailure */
 export function installPrograms(home: Home): string[] {
   if (Number(process.versions.node.split('.')[0]) < NODE_LEAST) {
-    throw new CommandFailure('missing', 'node_too_old', `This is Node ${process.versions.node}; holdpoint needs Node ${NODE_LEAST} or newer.`, 'Install a newer Node and run the line again.')
+    throw new CommandFailure(
+      'missing',
+      'node_too_old',
+      `This is Node ${process.versions.node}; holdpoint needs Node ${NODE_LEAST} or newer.`,
+      'Install a newer Node and run the line again.',
+    )
   }
   const self = process.argv[1] === undefined ? undefined : realpathSync(process.argv[1])
   if (self === undefined || HOOK_SOURCE === undefined) {
-    throw new CommandFailure('failed', 'not_a_build', 'Only the built holdpoint.cjs can install itself.', 'Build it with `node agent/build.mjs`.')
+    throw new CommandFailure(
+      'failed',
+      'not_a_build',
+      'Only the built holdpoint.cjs can install itself.',
+      'Build it with `node agent/build.mjs`.',
+    )
   }
   ensureDir(home.bin)
   chmodSync(home.root, 0o700)

@@ -52,7 +52,10 @@ export const join: Command = {
   async run({ args, flags, home, json, terminal }) {
     const line = args[0] ?? (await readLine())
     const label = typeof flags.label === 'string' ? flags.label : undefined
-    const joined = await joinTeam(home, line, { firstUse: flags['trust-on-first-use'] === true, ...(label ? { label } : {}) })
+    const joined = await joinTeam(home, line, {
+      firstUse: flags['trust-on-first-use'] === true,
+      ...(label ? { label } : {}),
+    })
     if (json) terminal.json(joined)
     else printJoined(terminal, joined)
     return EXIT.ok
@@ -81,12 +84,21 @@ async function readLine(): Promise<string> {
  * digest, fetches the rules once, and only then writes team.json, which is what makes a machine joined.
  * @throws CommandFailure; nothing that was not joined stays behind
  */
-export async function joinTeam(home: Home, line: string, { firstUse, label = defaultLabel() }: { firstUse: boolean; label?: string }): Promise<Joined> {
+export async function joinTeam(
+  home: Home,
+  line: string,
+  { firstUse, label = defaultLabel() }: { firstUse: boolean; label?: string },
+): Promise<Joined> {
   const at = parseJoinLine(line)
   if (!at) throw badLine(line)
   const already = readTeam(home)
   if (already) {
-    throw new CommandFailure('failed', 'already_joined', `This machine has joined ${plain(already.org.name)} already.`, 'Leave it first: `holdpoint leave`.')
+    throw new CommandFailure(
+      'failed',
+      'already_joined',
+      `This machine has joined ${plain(already.org.name)} already.`,
+      'Leave it first: `holdpoint leave`.',
+    )
   }
   if (at.rootDigest === undefined && !firstUse) {
     throw new CommandFailure(
@@ -96,12 +108,26 @@ export async function joinTeam(home: Home, line: string, { firstUse, label = def
       'Ask for the whole line. If there is none, --trust-on-first-use believes whatever answers first, and the machine is marked so.',
     )
   }
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(label)) throw new CommandFailure('usage', 'label', 'A label has up to 63 letters, digits, dots, dashes and underscores.')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(label))
+    throw new CommandFailure('usage', 'label', 'A label has up to 63 letters, digits, dots, dashes and underscores.')
   const key = makeKey()
   const proof = signJws('holdpoint-join+jws', key, { v: 1, token: base64url(crypto.sha256(utf8(at.token))) })
-  const body = { token: at.token, key: publicPart(key), label, platform: platform(), connector: VERSION, proof, pinned: at.rootDigest !== undefined }
+  const body = {
+    token: at.token,
+    key: publicPart(key),
+    label,
+    platform: platform(),
+    connector: VERSION,
+    proof,
+    pinned: at.rootDigest !== undefined,
+  }
   const read = JoinAnswer.safeParse(await askPlaneJson(at.origin, { method: 'POST', path: 'join', body }))
-  if (!read.success) throw new CommandFailure('failed', 'odd_answer', `${at.origin} does not answer a join as a control plane of this version does.`)
+  if (!read.success)
+    throw new CommandFailure(
+      'failed',
+      'odd_answer',
+      `${at.origin} does not answer a join as a control plane of this version does.`,
+    )
   const answer = read.data
   const team: Team = {
     origin: at.origin,
@@ -113,7 +139,12 @@ export async function joinTeam(home: Home, line: string, { firstUse, label = def
     joinedAt: new Date().toISOString(),
   }
   try {
-    if (team.org.slug !== at.slug) throw new CommandFailure('failed', 'other_organisation', `The line names ${at.slug}, the control plane answered as ${plain(team.org.slug)}.`)
+    if (team.org.slug !== at.slug)
+      throw new CommandFailure(
+        'failed',
+        'other_organisation',
+        `The line names ${at.slug}, the control plane answered as ${plain(team.org.slug)}.`,
+      )
     const chain = walkRoots(answer.roots, team.org.id, crypto, at.rootDigest)
     const root = chain.at(-1)!
     writeTrust(home, chain)
@@ -135,7 +166,15 @@ export async function joinTeam(home: Home, line: string, { firstUse, label = def
     }
   } catch (error) {
     forgetTeam(home)
-    const left = await askPlane(team.origin, { method: 'DELETE', path: 'machine', token: team.token, timeoutMs: 5000 }).then(() => true, () => false)
+    const left = await askPlane(team.origin, {
+      method: 'DELETE',
+      path: 'machine',
+      token: team.token,
+      timeoutMs: 5000,
+    }).then(
+      () => true,
+      () => false,
+    )
     throw notJoined(error, left)
   }
 }
@@ -145,7 +184,11 @@ function badLine(line: string): CommandFailure {
   return new CommandFailure(
     'usage',
     'bad_join_line',
-    plainHttp ? 'The line is not an https address (http is taken on this machine’s own loopback only).' : line.trim() === '' ? 'No join line was given.' : 'This is not a join line.',
+    plainHttp
+      ? 'The line is not an https address (http is taken on this machine’s own loopback only).'
+      : line.trim() === ''
+        ? 'No join line was given.'
+        : 'This is not a join line.',
     'It looks like https://holdpoint.example.com/o/acme#e=hpj_…&r=… and stands on the Machines page. Quote it: the shell reads # and & itself.',
   )
 }
@@ -154,17 +197,35 @@ function notJoined(error: unknown, left: boolean): CommandFailure {
   const after = left
     ? 'Nothing was kept here, and the control plane was told. Ask for a new line.'
     : 'Nothing was kept here. The control plane could not be told: an admin may revoke the machine there. Ask for a new line.'
-  if (error instanceof CommandFailure) return new CommandFailure(error.exit === EXIT.unreachable ? 'unreachable' : 'failed', error.code, `Not joined. ${error.message}`, after)
+  if (error instanceof CommandFailure)
+    return new CommandFailure(
+      error.exit === EXIT.unreachable ? 'unreachable' : 'failed',
+      error.code,
+      `Not joined. ${error.message}`,
+      after,
+    )
   const cause = error instanceof Error && isAppError(error.cause) ? error.cause : error
   const why = isAppError(cause) && typeof cause.details?.why === 'string' ? cause.details.why : undefined
-  const digest = why === 'not_the_pinned_root' ? ' Whoever answers is not whom the line was made for, or the line was changed on its way: tell an admin.' : ''
-  return new CommandFailure('failed', why ?? 'not_trusted', `Not joined. ${error instanceof Error ? plain(error.message) : 'The answer cannot be trusted.'}${digest}`, after)
+  const digest =
+    why === 'not_the_pinned_root'
+      ? ' Whoever answers is not whom the line was made for, or the line was changed on its way: tell an admin.'
+      : ''
+  return new CommandFailure(
+    'failed',
+    why ?? 'not_trusted',
+    `Not joined. ${error instanceof Error ? plain(error.message) : 'The answer cannot be trusted.'}${digest}`,
+    after,
+  )
 }
 
 function writeTrust(home: Home, chain: TrustedRoot[]): void {
   const root = chain.at(-1)!
   for (const file of [home.ruleset, home.nextRuleset, home.fresh, home.equivocation]) remove(file)
-  writeJson(home, home.roots, chain.map(trusted => trusted.envelope))
+  writeJson(
+    home,
+    home.roots,
+    chain.map(trusted => trusted.envelope),
+  )
   writePin(home, { version: 0, rootSeq: root.root.seq, rootDigest: root.digest, clockHigh: Date.now() })
 }
 
@@ -172,8 +233,14 @@ function writeTrust(home: Home, chain: TrustedRoot[]): void {
 async function fetchRulesOnce(home: Home, team: Team): Promise<number> {
   const { status, text, headers } = await askPlane(team.origin, { method: 'GET', path: 'rules', token: team.token })
   const fresh = headers.get(FRESH_HEADER)
-  if (!fresh) throw new CommandFailure('failed', 'no_freshness', 'The control plane sent rules without the signed time that says how old they are.')
-  if (text.length > RULE_SET_MAX) throw new CommandFailure('failed', 'too_large', 'The rule set is larger than one may be.')
+  if (!fresh)
+    throw new CommandFailure(
+      'failed',
+      'no_freshness',
+      'The control plane sent rules without the signed time that says how old they are.',
+    )
+  if (text.length > RULE_SET_MAX)
+    throw new CommandFailure('failed', 'too_large', 'The rule set is larger than one may be.')
   const store = new TrustStore(home, team, Date.now, error => {
     throw error
   })
@@ -183,15 +250,33 @@ async function fetchRulesOnce(home: Home, team: Team): Promise<number> {
 
 /** Forgets whom this machine had joined: token, key, pin, root documents, rules. The developer's own rules stay. */
 export function forgetTeam(home: Home): void {
-  for (const file of [home.team, home.machineKey, home.roots, home.ruleset, home.nextRuleset, home.fresh, home.pin, home.equivocation, home.sync]) remove(file)
+  for (const file of [
+    home.team,
+    home.machineKey,
+    home.roots,
+    home.ruleset,
+    home.nextRuleset,
+    home.fresh,
+    home.pin,
+    home.equivocation,
+    home.sync,
+  ])
+    remove(file)
 }
 
-const defaultLabel = () => hostname().replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '').slice(0, 63) || 'machine'
-const platform = () => (['linux', 'darwin', 'win32'].includes(process.platform) ? (process.platform as 'linux' | 'darwin' | 'win32') : 'other')
+const defaultLabel = () =>
+  hostname()
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 63) || 'machine'
+const platform = () =>
+  ['linux', 'darwin', 'win32'].includes(process.platform) ? (process.platform as 'linux' | 'darwin' | 'win32') : 'other'
 
 /** Says plainly what was pinned, and through which channel it was checked. */
 export function printJoined(terminal: Terminal, joined: Joined): void {
-  terminal.line(`${terminal.paint('green', 'Joined')} ${plain(joined.org.name)} at ${joined.origin} as ${plain(joined.member.name)} (machine “${joined.label}”).`)
+  terminal.line(
+    `${terminal.paint('green', 'Joined')} ${plain(joined.org.name)} at ${joined.origin} as ${plain(joined.member.name)} (machine “${joined.label}”).`,
+  )
   terminal.line()
   terminal.line(`Pinned here: root document ${joined.rootSeq}, digest ${joined.rootDigest}`)
   terminal.line(
@@ -199,8 +284,13 @@ export function printJoined(terminal: Terminal, joined: Joined): void {
       ? '  checked against the digest in the join line. If the line came from the control plane’s own page, this\n  rules out others in between, not that control plane; compare the digest with a colleague’s to rule out that too.'
       : '  NOT checked against anything (--trust-on-first-use): whoever answered first is believed from now on.\n  The machine is marked so on the Machines page.',
   )
-  if (joined.custody === 'server') terminal.line('  The control plane holds the keys itself: what they sign is attested by the control plane.')
-  terminal.line(joined.rulesVersion > 0 ? `Rules in force: version ${joined.rulesVersion}, signature checked.` : 'Rules in force: none; the organisation has published nothing yet.')
+  if (joined.custody === 'server')
+    terminal.line('  The control plane holds the keys itself: what they sign is attested by the control plane.')
+  terminal.line(
+    joined.rulesVersion > 0
+      ? `Rules in force: version ${joined.rulesVersion}, signature checked.`
+      : 'Rules in force: none; the organisation has published nothing yet.',
+  )
   terminal.line()
   terminal.line('Next: `holdpoint hooks install` wires Claude Code, `holdpoint daemon start` keeps the rules current.')
 }

@@ -22,7 +22,10 @@ export const leave: Command = {
     const team = readTeam(home)
     if (!team) throw notJoined()
     checkPerson(home.root)
-    confirmWord(`The rules of ${plain(team.org.name)} will no longer hold here, and the organisation sees that this machine left.`, 'leave')
+    confirmWord(
+      `The rules of ${plain(team.org.name)} will no longer hold here, and the organisation sees that this machine left.`,
+      'leave',
+    )
     let told = true
     try {
       await askPlane(team.origin, { method: 'DELETE', path: 'machine', token: team.token })
@@ -32,7 +35,12 @@ export const leave: Command = {
       if (!revoked) {
         if (flags.force !== true) {
           const why = error instanceof CommandFailure ? error.message : 'The control plane did not answer.'
-          throw new CommandFailure(error instanceof CommandFailure && error.exit === EXIT.unreachable ? 'unreachable' : 'failed', 'not_left', `Not left. ${why}`, 'Try again later, or forget it here alone with --force; an admin can then revoke the machine.')
+          throw new CommandFailure(
+            error instanceof CommandFailure && error.exit === EXIT.unreachable ? 'unreachable' : 'failed',
+            'not_left',
+            `Not left. ${why}`,
+            'Try again later, or forget it here alone with --force; an admin can then revoke the machine.',
+          )
         }
         told = false
       }
@@ -42,7 +50,9 @@ export const leave: Command = {
     await askDaemon(home, 'POST', '/api/sync', {}, 3000).catch(() => undefined)
     if (json) terminal.json({ left: team.org.slug, told })
     else {
-      terminal.line(`Left ${plain(team.org.name)}. Its rules, the pinned keys and the token are gone from this machine.`)
+      terminal.line(
+        `Left ${plain(team.org.name)}. Its rules, the pinned keys and the token are gone from this machine.`,
+      )
       if (!told) terminal.line('The control plane could not be told: ask an admin to revoke this machine there.')
       terminal.line('Your own rules in config.yaml stay in force.')
     }
@@ -51,4 +61,9 @@ export const leave: Command = {
 }
 
 export const notJoined = () =>
-  new CommandFailure('missing', 'not_joined', 'This machine has joined no organisation.', 'Join with `holdpoint join` and the line of the Machines page.')
+  new CommandFailure(
+    'missing',
+    'not_joined',
+    'This machine has joined no organisation.',
+    'Join with `holdpoint join` and the line of the Machines page.',
+  )

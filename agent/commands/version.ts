@@ -1,5 +1,5 @@
-import { EXIT } from './exit.ts'
 import type { Command } from './command.ts'
+import { EXIT } from './exit.ts'
 
 declare const __HOLDPOINT_VERSION__: string | undefined
 declare const __HOOK_SOURCE__: string | undefined

@@ -22,7 +22,8 @@ export function readChain(pid: number): Chain {
   const links: ProcessLink[] = []
   try {
     if (process.platform === 'linux') walk(pid, links, readLinuxProcess)
-    else if (process.platform === 'win32') return { readable: false, why: 'Windows does not tell a process’s ancestors reliably' }
+    else if (process.platform === 'win32')
+      return { readable: false, why: 'Windows does not tell a process’s ancestors reliably' }
     else {
       const table = readProcessTable()
       walk(pid, links, at => table.get(at))
@@ -66,8 +67,14 @@ function readLinuxProcess(pid: number): ProcessLink | undefined {
 
 /** One call of ps for all processes: `comm` holds the program's path on macOS, `args` the arguments joined by spaces. */
 function readProcessTable(): Map<number, ProcessLink> {
-  const ps = (columns: string) => execFileSync('/bin/ps', ['-axo', columns], { encoding: 'utf8', timeout: 3000, maxBuffer: 16 * 1024 * 1024 })
-  const rows = (text: string) => text.split('\n').slice(1).map(line => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line)).filter(row => row !== null)
+  const ps = (columns: string) =>
+    execFileSync('/bin/ps', ['-axo', columns], { encoding: 'utf8', timeout: 3000, maxBuffer: 16 * 1024 * 1024 })
+  const rows = (text: string) =>
+    text
+      .split('\n')
+      .slice(1)
+      .map(line => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+      .filter(row => row !== null)
   const table = new Map<number, ProcessLink>()
   for (const [, pid, parent, comm] of rows(ps('pid,ppid,comm'))) {
     table.set(Number(pid), { pid: Number(pid), parent: Number(parent), name: baseName(comm!), argv: [], exe: comm! })
@@ -88,7 +95,11 @@ function orElse<T>(read: () => T, otherwise: T): T {
 }
 
 const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-const plain = (name: string) => baseName(name).toLowerCase().replace(/ \(deleted\)$/, '').replace(/\.(exe|js|cjs|mjs|ts|py)$/, '')
+const plain = (name: string) =>
+  baseName(name)
+    .toLowerCase()
+    .replace(/ \(deleted\)$/, '')
+    .replace(/\.(exe|js|cjs|mjs|ts|py)$/, '')
 
 /**
  * Judges a chain (its first link is the command itself). Refused when an agent is in it, by name, by where it lives, or by
@@ -100,10 +111,16 @@ const plain = (name: string) => baseName(name).toLowerCase().replace(/ \(deleted
  */
 export function judgeChain(chain: Chain, seenAgentPids: ReadonlySet<number> = new Set()): ChainJudgement {
   if (!chain.readable) return { ok: true, anchor: 'not checked', program: chain.why }
-  if (chain.links.length === 0) return { ok: false, code: 'gone', program: '', words: 'that process is no longer running' }
+  if (chain.links.length === 0)
+    return { ok: false, code: 'gone', program: '', words: 'that process is no longer running' }
   for (const link of chain.links) {
     const program = nameOf(link)
-    if (seenAgentPids.has(link.pid)) return refuse('seen_agent', program, `it was started by ${program} (process ${link.pid}), which runs an agent’s session`)
+    if (seenAgentPids.has(link.pid))
+      return refuse(
+        'seen_agent',
+        program,
+        `it was started by ${program} (process ${link.pid}), which runs an agent’s session`,
+      )
     const agent = agentIn(link)
     if (agent) return refuse('agent', agent, `it was started by ${agent} (process ${link.pid}), which is an agent`)
   }
@@ -111,10 +128,19 @@ export function judgeChain(chain: Chain, seenAgentPids: ReadonlySet<number> = ne
     const anchor = anchorIn(link)
     if (anchor) return { ok: true, anchor, program: nameOf(link) }
   }
-  return refuse('no_terminal', nameOf(chain.links.at(-1)!), 'it was not started from a login shell, an ssh session or a terminal window')
+  return refuse(
+    'no_terminal',
+    nameOf(chain.links.at(-1)!),
+    'it was not started from a login shell, an ssh session or a terminal window',
+  )
 }
 
-const refuse = (code: 'agent' | 'seen_agent' | 'no_terminal', program: string, words: string): ChainJudgement => ({ ok: false, code, program, words })
+const refuse = (code: 'agent' | 'seen_agent' | 'no_terminal', program: string, words: string): ChainJudgement => ({
+  ok: false,
+  code,
+  program,
+  words,
+})
 
 const nameOf = (link: ProcessLink) => baseName(link.exe ?? link.argv[0] ?? link.name).replace(/ \(deleted\)$/, '')
 
@@ -122,7 +148,9 @@ const nameOf = (link: ProcessLink) => baseName(link.exe ?? link.argv[0] ?? link.
 function agentIn(link: ProcessLink): string | undefined {
   const own = [link.name, link.exe ?? '', link.argv[0] ?? ''].filter(Boolean)
   // an interpreter's own name says nothing: its script does, which follows after options (`node --flag cli.js`)
-  const script = own.some(name => INTERPRETERS.includes(plain(name))) ? link.argv.slice(1).find(arg => !arg.startsWith('-')) : undefined
+  const script = own.some(name => INTERPRETERS.includes(plain(name)))
+    ? link.argv.slice(1).find(arg => !arg.startsWith('-'))
+    : undefined
   const places = script === undefined ? own : [...own, script]
   const named = places.map(plain).find(name => AGENT_NAMES.includes(name.replace(/^-/, '')))
   if (named) return named
@@ -131,7 +159,9 @@ function agentIn(link: ProcessLink): string | undefined {
 }
 
 function anchorIn(link: ProcessLink): 'login shell' | 'sign-in' | 'terminal' | undefined {
-  const names = [link.name, link.exe ?? '', ...(link.argv[0] ? [link.argv[0].split(':')[0]!] : [])].filter(Boolean).map(plain)
+  const names = [link.name, link.exe ?? '', ...(link.argv[0] ? [link.argv[0].split(':')[0]!] : [])]
+    .filter(Boolean)
+    .map(plain)
   if (link.argv[0]?.startsWith('-') && SHELLS.includes(plain(link.exe ?? link.name))) return 'login shell'
   if (names.some(name => LOGINS.includes(name))) return 'sign-in'
   return names.some(name => TERMINALS.includes(name)) ? 'terminal' : undefined

@@ -19,7 +19,17 @@ export const AGENT_PATHS =
   /\/(claude\/versions|@anthropic-ai\/claude-code|@openai\/codex|@google\/gemini-cli|@github\/copilot|opencode-ai|cursor-agent)(\/|$)/
 
 /** Programs that run a script, whose name then says who it is. */
-export const INTERPRETERS: readonly string[] = ['node', 'nodejs', 'bun', 'deno', 'python', 'python3', 'npx', 'npm', 'tsx']
+export const INTERPRETERS: readonly string[] = [
+  'node',
+  'nodejs',
+  'bun',
+  'deno',
+  'python',
+  'python3',
+  'npx',
+  'npm',
+  'tsx',
+]
 
 /**
  * Programs that a person types into. An editor's terminal (VS Code, Cursor, JetBrains) is left out on purpose: its agents
@@ -78,4 +88,20 @@ export const TERMINALS: readonly string[] = [
 /** Programs that let a person in. */
 export const LOGINS: readonly string[] = ['login', 'sshd', 'sshd-session', 'mosh-server', 'getty', 'agetty']
 
-export const SHELLS: readonly string[] = ['sh', 'bash', 'dash', 'zsh', 'fish', 'ksh', 'mksh', 'tcsh', 'csh', 'nu', 'elvish', 'xonsh', 'pwsh', 'ash', 'busybox']
+export const SHELLS: readonly string[] = [
+  'sh',
+  'bash',
+  'dash',
+  'zsh',
+  'fish',
+  'ksh',
+  'mksh',
+  'tcsh',
+  'csh',
+  'nu',
+  'elvish',
+  'xonsh',
+  'pwsh',
+  'ash',
+  'busybox',
+]

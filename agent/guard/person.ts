@@ -59,7 +59,10 @@ export function checkPerson(home: string, env: Readonly<Record<string, string | 
   const chain = readChain(process.pid)
   const judged = judgeChain(chain, seenAgents(home))
   if (!judged.ok) {
-    throw new GuardRefused(judged.code === 'no_terminal' ? 'no_terminal' : 'agent_ancestor', `This command cannot tell that a person is typing: ${judged.words}.`)
+    throw new GuardRefused(
+      judged.code === 'no_terminal' ? 'no_terminal' : 'agent_ancestor',
+      `This command cannot tell that a person is typing: ${judged.words}.`,
+    )
   }
   return { how: 'cli', pid: process.pid, tty, chain: describeChain(chain), anchor: judged.anchor }
 }
@@ -98,7 +101,8 @@ export function confirmWord(question: string, word: string): void {
   }
   try {
     writeSync(output, `${question}\nType ${word} to go on, anything else to stop: `)
-    if (readLine(input) !== word) throw new GuardRefused('not_confirmed', `“${word}” was not typed. Nothing was changed.`)
+    if (readLine(input) !== word)
+      throw new GuardRefused('not_confirmed', `“${word}” was not typed. Nothing was changed.`)
   } finally {
     closeSync(input)
     closeSync(output)

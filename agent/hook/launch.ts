@@ -7,13 +7,34 @@ import { join } from 'node:path'
  * What the daemon may inherit. An agent's environment holds API keys, and what a project's settings plant there
  * (NODE_OPTIONS, proxies) must not reach a process that outlives the session.
  */
-const INHERITED = ['HOME', 'USERPROFILE', 'PATH', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR', 'CLAUDE_CONFIG_DIR', 'NODE_EXTRA_CA_CERTS'] as const
+const INHERITED = [
+  'HOME',
+  'USERPROFILE',
+  'PATH',
+  'USER',
+  'LOGNAME',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'SystemRoot',
+  'XDG_CONFIG_HOME',
+  'XDG_RUNTIME_DIR',
+  'CLAUDE_CONFIG_DIR',
+  'NODE_EXTRA_CA_CERTS',
+] as const
 
 /** Two hooks at once start one daemon; a failed start may be tried again after this. */
 const START_EVERY_MS = 5000
 
 /** Starts `<home>/bin/holdpoint.cjs daemon` detached; false when a start was tried a moment ago. */
-export function launchDaemon(home: string, env: Readonly<Record<string, string | undefined>>, program = join(home, 'bin', 'holdpoint.cjs')): boolean {
+export function launchDaemon(
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+  program = join(home, 'bin', 'holdpoint.cjs'),
+): boolean {
   if (!claimStart(home)) return false
   statSync(program)
   const log = openSync(join(home, 'daemon.log'), 'a', 0o600)

@@ -36,7 +36,8 @@ export function listenerUid(port: number): number | undefined {
   for (const line of table.split('\n').slice(1)) {
     const fields = line.trim().split(/\s+/)
     const at = fields[1]
-    if (fields[3] === '0A' && at?.endsWith(local) && (at.startsWith('0100007F') || at.startsWith('00000000'))) return Number(fields[7])
+    if (fields[3] === '0A' && at?.endsWith(local) && (at.startsWith('0100007F') || at.startsWith('00000000')))
+      return Number(fields[7])
   }
   return undefined
 }

@@ -52,7 +52,9 @@ export function askLoopback(request: LoopbackRequest): Promise<LoopbackAnswer> {
       reject(new LoopbackFailure(code, why))
     }
     const timer = setTimeout(() => fail('slow', `no answer within ${timeoutMs} ms`), timeoutMs)
-    socket.on('error', (error: NodeJS.ErrnoException) => fail(error.code === 'ECONNREFUSED' ? 'down' : 'odd', error.code ?? error.message))
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      fail(error.code === 'ECONNREFUSED' ? 'down' : 'odd', error.code ?? error.message),
+    )
     socket.on('data', chunk => {
       chunks.push(chunk)
       size += chunk.length

@@ -5,8 +5,8 @@
  */
 import { readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
 import { rememberAgent } from '#agent/guard/seen-agents.ts'
+import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
 import { findHome } from './home-place.ts'
 import { askLoopback, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
 import { declaredFields, type SpooledAlarm, type SpooledEvent, spool } from './spool.ts'
@@ -64,7 +64,9 @@ async function readInput(): Promise<Buffer> {
 function readDoor(): { port: number; hookToken: string } | undefined {
   try {
     const door = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as { port?: unknown; hookToken?: unknown }
-    return typeof door.port === 'number' && typeof door.hookToken === 'string' ? { port: door.port, hookToken: door.hookToken } : undefined
+    return typeof door.port === 'number' && typeof door.hookToken === 'string'
+      ? { port: door.port, hookToken: door.hookToken }
+      : undefined
   } catch {
     return undefined
   }
@@ -83,16 +85,28 @@ function leave(entry: SpooledEvent | SpooledAlarm): void {
 
 function leaveEvent(input: Buffer, why: string): void {
   const body = declaredFields(input)
-  leave({ kind: 'hook_event', client, event, at: new Date().toISOString(), why, headers: originHeaders(), ...(body ? { body } : {}) })
+  leave({
+    kind: 'hook_event',
+    client,
+    event,
+    at: new Date().toISOString(),
+    why,
+    headers: originHeaders(),
+    ...(body ? { body } : {}),
+  })
 }
 
 /** The daemon's http answer in the form that a command gives: a refusal is exit 2 with the reason on standard error. */
 function giveAnswer({ status, body }: LoopbackAnswer): number {
   if (status !== 200) throw new Error(`the daemon answered ${status}`)
   if (body.trim() === '') return 0
-  const read = JSON.parse(body) as { hookSpecificOutput?: { permissionDecision?: unknown; permissionDecisionReason?: unknown } }
+  const read = JSON.parse(body) as {
+    hookSpecificOutput?: { permissionDecision?: unknown; permissionDecisionReason?: unknown }
+  }
   if (read.hookSpecificOutput?.permissionDecision === 'deny') {
-    process.stderr.write(`${String(read.hookSpecificOutput.permissionDecisionReason ?? 'Held by a boundary. Stop here and tell the user.')}\n`)
+    process.stderr.write(
+      `${String(read.hookSpecificOutput.permissionDecisionReason ?? 'Held by a boundary. Stop here and tell the user.')}\n`,
+    )
     return 2
   }
   process.stdout.write(body)
@@ -126,7 +140,9 @@ async function run(): Promise<number> {
     }
     const headers = { Authorization: `Bearer ${door.hookToken}`, ...originHeaders() }
     const path = `/hook/${encodeURIComponent(client)}`
-    return giveAnswer(await askLoopback({ port: door.port, method: 'POST', path, headers, body: input, timeoutMs: leftMs() }))
+    return giveAnswer(
+      await askLoopback({ port: door.port, method: 'POST', path, headers, body: input, timeoutMs: leftMs() }),
+    )
   } catch (error) {
     if (!(error instanceof LoopbackFailure)) throw error
     leaveEvent(input, error.code)

@@ -3,7 +3,19 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The fields of a client's event that the adapters declare; all others stay out of the spool. */
-const DECLARED = ['hook_event_name', 'session_id', 'cwd', 'transcript_path', 'agent_id', 'agent_type', 'source', 'model', 'reason', 'tool_name', 'tool_use_id'] as const
+const DECLARED = [
+  'hook_event_name',
+  'session_id',
+  'cwd',
+  'transcript_path',
+  'agent_id',
+  'agent_type',
+  'source',
+  'model',
+  'reason',
+  'tool_name',
+  'tool_use_id',
+] as const
 
 export type SpooledEvent = {
   kind: 'hook_event'
@@ -39,7 +51,9 @@ export function declaredFields(bytes: Buffer): Record<string, string> | undefine
   try {
     const read = JSON.parse(bytes.toString('utf8')) as Record<string, unknown> | null
     if (typeof read !== 'object' || read === null || Array.isArray(read)) return undefined
-    const kept = DECLARED.map(name => [name, read[name]] as const).filter(([, value]) => typeof value === 'string' && value.length <= 8192)
+    const kept = DECLARED.map(name => [name, read[name]] as const).filter(
+      ([, value]) => typeof value === 'string' && value.length <= 8192,
+    )
     return Object.fromEntries(kept) as Record<string, string>
   } catch {
     return undefined

@@ -1,0 +1,193 @@
+import { chmodSync, realpathSync, statSync } from 'node:fs'
+import { askDaemon, type DaemonStatus, type StatusRule } from '#agent/daemon-client.ts'
+import { checkPerson, confirmWord } from '#agent/guard/person.ts'
+import { type Home, readText, writeAtomic } from '#agent/home.ts'
+import { columns, count, localTime, plain, type Terminal } from '#agent/terminal.ts'
+import { setStage } from '#core/boundary/edit.ts'
+import { parseBoundaries } from '#core/boundary/parse.ts'
+import { nearest } from '#core/boundary/problem.ts'
+import { CLIENT_NAMES, type Client, type Level } from '#core/client.ts'
+import type { Call, Command } from './command.ts'
+import { CommandFailure, EXIT } from './exit.ts'
+
+export const boundariesStatus: Command = {
+  name: 'boundaries status',
+  summary: 'each rule: how often it fired, and how far each agent program is held by it',
+  about:
+    'Per rule: what it demands, whether it binds (enforce) or only watches (shadow), how often it fired, and for each agent program whether it is held there, what would switch that off, and what to do. Organisation rules stand as org:<name>.',
+  examples: [['holdpoint boundaries status', 'after a day in shadow']],
+  async run({ home, json, terminal }) {
+    const status = await askDaemon<DaemonStatus>(home, 'GET', '/api/status')
+    if (json) {
+      terminal.json({ rules: status.rules, local: status.local })
+      return EXIT.ok
+    }
+    printLocalTrouble(terminal, home, status)
+    if (status.rules.length === 0) {
+      terminal.line('No boundary is in force here.')
+      terminal.line(`Write one in ${home.config}, for example:`)
+      for (const line of EXAMPLE) terminal.line(`  ${line}`)
+    }
+    status.rules.forEach((rule, i) => {
+      if (i > 0) terminal.line()
+      printRule(terminal, rule)
+    })
+    return EXIT.ok
+  },
+}
+
+const EXAMPLE = [
+  'boundaries:',
+  '  - name: session-spend',
+  '    action: continue',
+  '    when: { session_cost_usd: ">= 20" }',
+  '    require: ask',
+]
+
+function printLocalTrouble(terminal: Terminal, home: Home, { local }: DaemonStatus): void {
+  const errors = local.errors as { line?: number; column?: number; rule?: string; message?: string; remedy?: string }[]
+  if (errors.length === 0) return
+  terminal.line(
+    terminal.paint(
+      'red',
+      `${home.config} has mistakes, so ${local.source === 'last_good' ? 'its last good text stays in force' : 'none of its rules is in force'}:`,
+    ),
+  )
+  for (const { line, column, rule, message, remedy } of errors) {
+    terminal.line(
+      `  ${line ?? '?'}:${column ?? '?'}  ${rule ? `${rule}: ` : ''}${message ?? ''}${remedy ? ` ${remedy}` : ''}`,
+    )
+  }
+  terminal.line()
+}
+
+/** What a rule would have done, or did. */
+const DOES: Record<string, [string, string]> = {
+  ask: ['asked', 'asked'],
+  deny: ['refused', 'refused'],
+  allow: ['let through', 'let through'],
+}
+
+function printRule(terminal: Terminal, rule: StatusRule): void {
+  const enforced = rule.stage === 'enforce'
+  const stage = terminal.paint(enforced ? 'green' : 'dim', `[${rule.stage}]`)
+  terminal.line(`${terminal.paint('bold', rule.name)}  ${rule.action} → ${rule.require}  ${stage}`)
+  const verb = enforced ? 'fired' : 'would have fired'
+  terminal.line(
+    `  ${rule.fired === 0 ? `${enforced ? 'has' : 'would'} not ${enforced ? 'fired' : 'have fired'} yet` : `${verb} ${count(rule.fired, 'time')} in ${count(rule.sessions, 'session')}${rule.last ? `, last ${localTime(rule.last)}` : ''}`}`,
+  )
+  const does = (DOES[rule.require] ?? ['asked', 'refused and sent to the role'])[enforced ? 1 : 0]
+  const rows = rule.levels.map(({ client, level, off, remedy }) => [
+    client,
+    levelWords(level, enforced, does ?? 'held'),
+    ...((off?.length ?? 0) > 0 ? [`off: ${off!.map(code => plain(code).replaceAll('_', ' ')).join(', ')}`] : []),
+    ...(remedy ? [remedy] : []),
+  ])
+  for (const line of columns(
+    rows.map(([client, ...words]) => [client!, words.join('; ')]),
+    '  ',
+  ))
+    terminal.line(line)
+  for (const note of rule.notes) terminal.line(`  note: ${note}`)
+  if (!enforced && !rule.name.startsWith('org:') && !rule.notes.some(note => note.includes('promote')))
+    terminal.line(`  note: in shadow; \`holdpoint boundaries promote ${rule.name}\` makes it bind`)
+}
+
+function levelWords(level: Level, enforced: boolean, does: string): string {
+  const binds = enforced
+    ? `enforced: a call that crosses it is ${does}`
+    : 'shadow: records what it would have done; promote to enforce'
+  const words: Record<Level, string> = {
+    managed: `${binds} (managed: a developer cannot remove the hook)`,
+    'managed-hook-user-daemon': `${binds} (managed hook, but the daemon is the user’s)`,
+    'user-hook': binds,
+    'advice-only': 'advice only: its hooks cannot refuse this',
+    idle: 'idle: nothing here would use it',
+    'figure-unread': 'not judged: its figure cannot be read here',
+    broken: 'NOT held: the hook is broken or switched off',
+    'not-installed': 'hook not installed',
+  }
+  return words[level] ?? plain(level)
+}
+
+export const promote: Command = {
+  name: 'boundaries promote',
+  summary: 'make one of your own rules bind',
+  takes: '<rule>',
+  args: [1, 1],
+  about:
+    'Writes `stage: enforce` beside the rule in config.yaml; comments and order stay. An organisation’s rule is refused: its stage is set in the web app.',
+  examples: [['holdpoint boundaries promote session-spend', 'from the next call on']],
+  run: async call => setRuleStage(call, 'enforce'),
+}
+
+export const demote: Command = {
+  name: 'boundaries demote',
+  summary: 'let one of your own rules only watch again (a person at a terminal only)',
+  takes: '<rule>',
+  args: [1, 1],
+  about:
+    'Writes `stage: shadow` beside the rule in config.yaml; comments and order stay. Because this loosens, it asks a person at a terminal.',
+  examples: [['holdpoint boundaries demote session-spend', 'asks for the word “demote”']],
+  run: async call => setRuleStage(call, 'shadow'),
+}
+
+function setRuleStage({ args, home, json, terminal }: Call, stage: 'enforce' | 'shadow'): 0 {
+  const name = args[0]!
+  const text = readText(home.config)
+  if (text === undefined && !name.startsWith('org:'))
+    throw new CommandFailure(
+      'missing',
+      'no_config',
+      `There is no ${home.config}.`,
+      'Write your rules there first: `holdpoint boundaries status` shows an example.',
+    )
+  const edited = setStage(text ?? '', name, stage)
+  if (!edited.ok) {
+    const known = parseBoundaries(text ?? '', { scope: 'local' }).rules.map(rule => rule.name)
+    const guess = edited.reason === 'no_such_rule' ? nearest(name, known) : undefined
+    throw new CommandFailure(
+      edited.reason === 'no_such_rule' ? 'missing' : 'failed',
+      edited.reason,
+      `${sentence(edited.message)}`,
+      guess && `Did you mean \`${guess}\`?`,
+    )
+  }
+  const changed = edited.text !== text
+  if (changed) {
+    if (stage === 'shadow') {
+      checkPerson(home.root)
+      confirmWord(`${name} will no longer hold anything back.`, 'demote')
+    }
+    writeConfig(home, edited.text)
+  }
+  // what else is wrong in the file keeps the whole of it out of force
+  const broken = parseBoundaries(edited.text, { scope: 'local' }).errors[0]
+  if (json) terminal.json({ rule: name, stage, changed, ...(broken ? { problem: broken } : {}) })
+  else {
+    const does = stage === 'enforce' ? 'binds from the next call on' : 'only watches from the next call on'
+    terminal.line(
+      changed
+        ? `${name} ${does} (stage: ${stage} in ${home.config}).`
+        : `${name} has stage ${stage} already; nothing was changed.`,
+    )
+    if (broken)
+      terminal.line(
+        `But the file has a mistake, so its last good text stays in force: line ${broken.line}, column ${broken.column}: ${broken.message}`,
+      )
+  }
+  return EXIT.ok
+}
+
+/** The developer's own file: a link to it stays a link, and its mode stays what it is. */
+function writeConfig(home: Home, text: string): void {
+  const file = realpathSync(home.config)
+  const mode = statSync(file).mode & 0o777
+  writeAtomic(home, file, text, mode)
+  chmodSync(file, mode)
+}
+
+const sentence = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}.`
+
+/** A client's name as people write it. */
+export const clientName = (client: string): string => CLIENT_NAMES[client as Client] ?? plain(client, 40)

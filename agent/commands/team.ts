@@ -1,0 +1,188 @@
+import { spawn } from 'node:child_process'
+import { askDaemon, askDaemonText, type DaemonStatus } from '#agent/daemon-client.ts'
+import type { Home } from '#agent/home.ts'
+import { columns, localTime, plain, span } from '#agent/terminal.ts'
+import { readPin } from '#agent/trust/pin.ts'
+import { TrustStore } from '#agent/trust/store.ts'
+import { readTeam, type Team } from '#agent/trust/team.ts'
+import { ageMs, mayRelease } from '#core/fresh.ts'
+import type { Command } from './command.ts'
+import { askPlaneJson } from './control-plane.ts'
+import { statusOrNothing } from './daemon.ts'
+import { EXIT } from './exit.ts'
+import { notJoined } from './leave.ts'
+import { refusalWords } from './refusal-words.ts'
+
+type TeamState = NonNullable<DaemonStatus['team']> & { daemon: boolean }
+
+export const teamStatus: Command = {
+  name: 'team status',
+  summary: 'which signed rules are in force here, how old, and what was refused',
+  about:
+    'Shows whom this machine has joined, the version and digest of the rules in force, how old the newest signed word of the control plane is, what is pinned, and why the last document was refused, if one was.',
+  examples: [
+    ['holdpoint team status', 'compare the digest with a colleague’s'],
+    ['holdpoint team status --json', 'for a monitor'],
+  ],
+  async run({ home, json, terminal }) {
+    const team = readTeam(home)
+    if (!team) throw notJoined()
+    const state = await teamState(home, team)
+    const pin = readPin(home)
+    if (json) {
+      terminal.json({
+        ...state,
+        origin: team.origin,
+        joinedAt: team.joinedAt,
+        ...(pin ? { rootDigest: pin.rootDigest } : {}),
+      })
+      return EXIT.ok
+    }
+    const { rules } = state
+    const age =
+      rules.ageS === undefined
+        ? 'never heard'
+        : `${span(rules.ageS)} old${rules.freshAt ? ` (${localTime(rules.freshAt)})` : ''}`
+    const rows: string[][] = [
+      ['organisation', `${plain(team.org.name)} (${team.org.slug}) at ${team.origin}`],
+      ['member', plain(team.member.name)],
+      ['machine', `${team.machine}, joined ${localTime(team.joinedAt)}`],
+      [
+        'rules',
+        rules.version === 0 ? 'none published yet' : `version ${rules.version}, digest ${rules.digest ?? 'unknown'}`,
+      ],
+      [
+        'age',
+        `${age}${rules.stale ? ` ${terminal.paint('red', '— too old: rules hold, but nothing is released until the control plane is heard again')}` : ''}`,
+      ],
+      ['pinned', `root document ${rules.rootSeq}${pin ? `, digest ${pin.rootDigest}` : ''}`],
+      [
+        '',
+        state.pin === 'digest'
+          ? 'checked against the digest of the join line'
+          : terminal.paint('yellow', 'trusted on first use: nothing was compared when this machine joined'),
+      ],
+    ]
+    if (rules.lastError)
+      rows.push([
+        'refused',
+        `${localTime(rules.lastError.at)}: ${refusalWords(rules.lastError.code)}. What was in force before stays.`,
+      ])
+    for (const line of columns(rows)) terminal.line(line)
+    if (!state.daemon)
+      terminal.line(
+        'The daemon is not running: this is what lies on disk, and nothing newer is fetched. Start it with `holdpoint daemon start`.',
+      )
+    return EXIT.ok
+  },
+}
+
+/** From the daemon; when it is down, from the disk, every signature checked again. */
+async function teamState(home: Home, team: Team): Promise<TeamState> {
+  const status = await statusOrNothing(home)
+  if (status?.team) return { ...status.team, daemon: true }
+  const store = new TrustStore(home, team, Date.now, () => {})
+  const set = store.rules()
+  const fresh = store.freshAtMs === undefined ? undefined : { at: new Date(store.freshAtMs).toISOString() }
+  const age = ageMs(fresh, Date.now())
+  return {
+    daemon: false,
+    org: team.org,
+    machine: team.machine,
+    member: team.member,
+    pin: team.firstUse ? 'first use' : 'digest',
+    rules: {
+      version: store.version,
+      ...(set ? { digest: set.digest } : {}),
+      rootSeq: store.root?.root.seq ?? 0,
+      ...(fresh ? { freshAt: fresh.at } : {}),
+      ...(age === undefined ? {} : { ageS: Math.round(age / 1000) }),
+      stale: set !== undefined && !mayRelease(fresh, set.set.maxAge, Date.now()),
+      ...(store.lastError ? { lastError: store.lastError } : {}),
+    },
+  }
+}
+
+export const teamSync: Command = {
+  name: 'team sync',
+  summary: 'fetch rules and answers and send the report now',
+  about:
+    'Does at once what the daemon does by itself every few minutes: fetches rules and answers, and sends what is due.',
+  examples: [['holdpoint team sync', 'after a publish that you do not want to wait for']],
+  async run({ home, json, terminal }) {
+    if (!readTeam(home)) throw notJoined()
+    await askDaemon(home, 'POST', '/api/sync', {}, 30_000)
+    const { team } = await askDaemon<DaemonStatus>(home, 'GET', '/api/status')
+    const failed = team?.rules.lastError
+    if (json) terminal.json({ rules: team?.rules })
+    else if (failed) terminal.line(`Not up to date: ${refusalWords(failed.code)}. What was in force before stays.`)
+    else
+      terminal.line(
+        team && team.rules.version > 0
+          ? `Up to date: rules version ${team.rules.version}.`
+          : 'Up to date: no rules are published yet.',
+      )
+    if (!failed) return EXIT.ok
+    return failed.code === 'unreachable' ? EXIT.unreachable : EXIT.failed
+  },
+}
+
+export const teamWeb: Command = {
+  name: 'team web',
+  summary: 'open the web app through a look-only sign-in link',
+  options: { 'no-open': { type: 'boolean', help: 'print the link only' } },
+  about:
+    'Makes a link that signs in as this machine’s member to look, and to withdraw own requests. It answers nothing and changes nothing: for that, sign in with your own account. The link works once and for ten minutes.',
+  examples: [['holdpoint team web --no-open', 'print it']],
+  async run({ flags, home, json, terminal }) {
+    const team = readTeam(home)
+    if (!team) throw notJoined()
+    const link = await askPlaneJson<{ url: string; expiresAt: string }>(team.origin, {
+      method: 'POST',
+      path: 'sign-in-links',
+      token: team.token,
+      body: {},
+    })
+    const url = plain(link.url)
+    if (json) terminal.json({ url, expiresAt: link.expiresAt, lookOnly: true })
+    else {
+      terminal.line(url)
+      terminal.line(
+        `Look-only: it answers no request and changes nothing. Works once, until ${localTime(link.expiresAt)}.`,
+      )
+    }
+    // only an address of the control plane that was joined is handed to a browser
+    if (
+      !json &&
+      flags['no-open'] !== true &&
+      process.stdout.isTTY &&
+      URL.canParse(url) &&
+      new URL(url).origin === team.origin
+    )
+      openBrowser(url)
+    return EXIT.ok
+  },
+}
+
+function openBrowser(url: string): void {
+  const opener = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer.exe' : 'xdg-open'
+  spawn(opener, [url], { detached: true, stdio: 'ignore' })
+    .on('error', () => {})
+    .unref()
+}
+
+export const teamPreview: Command = {
+  name: 'team preview',
+  summary: 'print the exact bytes of the next report, without sending it',
+  about:
+    'Prints what this machine would report to the organisation now, byte for byte before it is signed: numbers and names from fixed lists. Nothing is sent.',
+  examples: [
+    ['holdpoint team preview', 'read it'],
+    ['holdpoint team preview | sha256sum', 'the bytes are exact'],
+  ],
+  async run({ home, terminal }) {
+    if (!readTeam(home)) throw notJoined()
+    terminal.bytes(await askDaemonText(home, 'GET', '/api/preview'))
+    return EXIT.ok
+  },
+}
