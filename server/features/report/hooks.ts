@@ -2,7 +2,7 @@ import type { Report } from '#core/protocol.ts'
 import type { Machine } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import type { Happening } from '../evidence.ts'
-import type { Taken } from './report.ts'
+import type { Taken } from './taken.ts'
 
 /** How far each client binds on the machine. A change of level, or of what switches a hook off, is evidence. */
 export async function takeHooks(tx: Tx, machine: Machine, reported: Report['hooks'], now: Date): Promise<Taken> {

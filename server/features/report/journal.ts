@@ -1,7 +1,8 @@
 import { judgeHead } from '#core/journal.ts'
+import type { Json } from '#core/json.ts'
 import type { Report } from '#core/protocol.ts'
 import type { Machine } from '#generated/prisma/client.ts'
-import type { Taken } from './report.ts'
+import type { Taken } from './taken.ts'
 
 /**
  * Sets a reported head beside the one on record (TRUST §7). What no longer fits is told once and then taken over as the new
@@ -11,12 +12,13 @@ export function takeJournal(machine: Machine, report: Report): Taken {
   const { journal } = report
   if (!journal) return {}
   const recorded = machine.journalHead === null ? undefined : { seq: machine.journalSeq, head: machine.journalHead }
+  if (recorded?.seq === journal.seq && recorded.head === journal.head) return {}
   const verdict = judgeHead(recorded, journal)
   if (verdict === 'same') return {}
   const subject = { kind: 'machine', id: machine.id } as const
   const row = { journalSeq: journal.seq, journalHead: journal.head }
-  const before = recorded ? { recordedSeq: recorded.seq, recordedHead: recorded.head } : {}
-  const data = { ...before, seq: journal.seq, head: journal.head }
+  const data: Record<string, Json> = { seq: journal.seq, head: journal.head }
+  if (recorded) Object.assign(data, { recordedSeq: recorded.seq, recordedHead: recorded.head })
   switch (verdict) {
     case 'first':
     case 'extends':

@@ -8,18 +8,16 @@ import type { Tx } from '../../db.ts'
 import { crypto } from '../../keys/crypto.ts'
 import { markGrant } from '../approval/machine.ts'
 import type { FeatureContext } from '../context.ts'
-import { type Happening, recordEvidence } from '../evidence.ts'
+import { recordEvidence } from '../evidence.ts'
 import { noticeRestore } from '../restore.ts'
 import { PATIENT } from '../rule-set.ts'
+import { raiseAlarms } from './alarms.ts'
 import { takeCounts, takeOutcomes } from './figures.ts'
 import { takeHooks } from './hooks.ts'
 import { takeJournal } from './journal.ts'
 import { takeRules } from './rules.ts'
+import type { Taken } from './taken.ts'
 import { takeUnguarded } from './unguarded.ts'
-import { raiseAlarms } from './alarms.ts'
-
-/** What one part of a report has to say: columns of the machine, things for the ledger, alarms of the control plane's own. */
-export type Taken = { machine?: Partial<Machine>; happened?: Happening[]; alarms?: { what: string; at: string; count: number }[] }
 
 type Ctx = FeatureContext<MachineActor>
 
@@ -34,8 +32,11 @@ export async function takeReport(ctx: Ctx, input: { report: string }): Promise<R
     const machine = await lockMachine(tx, ctx.actor.machineId)
     const order = judgeOrder(machine, report, digest)
     if (order === 'replay') return answer(machine)
-    const taken = order === 'copied' ? await takeCopied(machine, report) : await takeParts(tx, ctx, machine, report)
-    const alarms = [...(order === 'copied' ? [] : report.alarms), ...taken.flatMap(part => part.alarms ?? [])]
+    await takeOutcomes(tx, machine, report.outcomes)
+    const taken = [await takeUnguarded(tx, machine, report.unguarded)]
+    if (order === 'copied') taken.push(takeCopied(machine, report))
+    else taken.push(...(await takeStanding(tx, ctx, machine, report)))
+    const alarms = [...report.alarms, ...taken.flatMap(part => part.alarms ?? [])]
     await raiseAlarms(tx, machine, alarms)
     const data: Partial<Machine> = { lastSeenAt: ctx.now, ...Object.assign({}, ...taken.map(part => part.machine ?? {})) }
     if (order === 'next') Object.assign(data, { reportSeq: report.seq, reportDigest: digest, reportAt: new Date(report.at), connector: report.connector })
@@ -43,7 +44,7 @@ export async function takeReport(ctx: Ctx, input: { report: string }): Promise<R
     const happened = taken.flatMap(part => part.happened ?? [])
     if (happened.length > 0 || alarms.length > 0) await notify(tx, { org: machine.orgId, what: 'machine', machine: machine.id })
     // Last, because the ledger is the organisation's one narrow place; each writes its own entry.
-    if (order === 'next') for (const grant of report.grants) await markGrant(tx, ctx, { ...grant, at: new Date(grant.at) })
+    for (const grant of report.grants) await markGrant(tx, ctx, { ...grant, at: new Date(grant.at) })
     for (const one of happened) await recordEvidence(tx, ctx, { ...one, reportedAt: new Date(report.at) })
     return answer(after)
   }, PATIENT)
@@ -92,28 +93,26 @@ function judgeOrder(machine: Machine, report: Report, digest: string): 'next' | 
   return machine.reportAt !== null && Date.parse(report.at) > machine.reportAt.getTime() ? 'copied' : 'replay'
 }
 
-/** Of a copied home nothing is taken over but that it is there, and that its journal began anew where it says so. */
-async function takeCopied(machine: Machine, report: Report): Promise<Taken[]> {
+const COPIED_AGAIN_MS = 24 * 3600_000
+
+/**
+ * What a copied home did is taken like any machine's; what it says to have in force is not, because another one says
+ * otherwise. A journal that began anew explains a low number by itself. Told once a day while it lasts.
+ */
+function takeCopied(machine: Machine, report: Report): Taken {
   const journal = takeJournal(machine, report)
-  if (journal.happened?.[0]?.kind === 'journal.reset') return [journal]
-  if (machine.clonedAt !== null) return []
+  if (journal.happened?.[0]?.kind === 'journal.reset') return journal
   const at = new Date(report.at)
-  return [
-    {
-      machine: { clonedAt: at },
-      alarms: [{ what: 'machine_cloned', at: at.toISOString(), count: 1 }],
-      happened: [{ kind: 'machine.cloned', subject: { kind: 'machine', id: machine.id }, data: { seq: report.seq, recordedSeq: machine.reportSeq } }],
-    },
-  ]
+  if (machine.clonedAt !== null && at.getTime() - machine.clonedAt.getTime() < COPIED_AGAIN_MS) return {}
+  const data = { seq: report.seq, recordedSeq: machine.reportSeq }
+  return {
+    machine: { clonedAt: at },
+    alarms: [{ what: 'machine_cloned', at: at.toISOString(), count: 1 }],
+    happened: [{ kind: 'machine.cloned', subject: { kind: 'machine', id: machine.id }, data }],
+  }
 }
 
-async function takeParts(tx: Tx, ctx: Ctx, machine: Machine, report: Report): Promise<Taken[]> {
-  await takeOutcomes(tx, machine, report.outcomes)
+async function takeStanding(tx: Tx, ctx: Ctx, machine: Machine, report: Report): Promise<Taken[]> {
   await takeCounts(tx, machine, report.counts, ctx.now)
-  return [
-    takeJournal(machine, report),
-    await takeRules(tx, machine, report),
-    await takeHooks(tx, machine, report.hooks, ctx.now),
-    await takeUnguarded(tx, machine, report.unguarded),
-  ]
+  return [takeJournal(machine, report), await takeRules(tx, machine, report), await takeHooks(tx, machine, report.hooks, ctx.now)]
 }

@@ -2,7 +2,7 @@ import type { Report } from '#core/protocol.ts'
 import type { Machine } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import type { Happening } from '../evidence.ts'
-import type { Taken } from './report.ts'
+import type { Taken } from './taken.ts'
 
 /** What the machine has in force, beside what was published: one version with two digests, an unknown root and refusals are told once each. */
 export async function takeRules(tx: Tx, machine: Machine, report: Report): Promise<Taken> {
@@ -18,7 +18,8 @@ export async function takeRules(tx: Tx, machine: Machine, report: Report): Promi
       alarms.push({ what: 'ruleset_equivocation', at: report.at, count: 1 })
     }
   }
-  if (rootSeq !== machine.rootSeq || rootDigest !== machine.rootDigest) {
+  // 0: it has none yet.
+  if (rootSeq > 0 && (rootSeq !== machine.rootSeq || rootDigest !== machine.rootDigest)) {
     const known = await tx.rootDocument.findUnique({ where: { orgId_seq: { orgId: machine.orgId, seq: rootSeq } }, select: { digest: true } })
     if (known?.digest !== rootDigest) {
       happened.push({ kind: 'ruleset.equivocation', subject, data: { document: 'root', seq: rootSeq, reportedDigest: rootDigest, ...(known ? { otherDigest: known.digest } : {}) } })

@@ -1,7 +1,7 @@
 import type { Report } from '#core/protocol.ts'
 import type { Machine } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
-import type { Taken } from './report.ts'
+import type { Taken } from './taken.ts'
 
 type Row = { client: string; sessionRef: string; day: string; calls: number }
 

@@ -1,0 +1,1 @@
+export { getAuditCsv as GET } from '#server/api/audit-export.ts'

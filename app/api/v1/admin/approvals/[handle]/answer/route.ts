@@ -1,0 +1,1 @@
+export { postAnswer as POST } from '#server/api/admin-route.ts'

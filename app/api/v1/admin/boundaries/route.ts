@@ -1,0 +1,1 @@
+export { getBoundaries as GET, putBoundaries as PUT } from '#server/api/admin-route.ts'

@@ -1,0 +1,1 @@
+export { postLogin as POST } from '#server/api/admin-route.ts'

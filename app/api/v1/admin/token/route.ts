@@ -1,0 +1,1 @@
+export { deleteToken as DELETE, postToken as POST } from '#server/api/admin-route.ts'

@@ -1,0 +1,1 @@
+export { getAnswers as GET } from '#server/api/connector.ts'

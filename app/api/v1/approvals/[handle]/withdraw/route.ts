@@ -1,0 +1,1 @@
+export { postWithdraw as POST } from '#server/api/connector.ts'

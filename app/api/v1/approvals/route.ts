@@ -1,0 +1,1 @@
+export { postApproval as POST } from '#server/api/connector.ts'

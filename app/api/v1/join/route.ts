@@ -1,0 +1,1 @@
+export { postJoin as POST } from '#server/api/connector.ts'

@@ -1,0 +1,1 @@
+export { deleteMachine as DELETE } from '#server/api/connector.ts'

@@ -1,0 +1,1 @@
+export { postReport as POST } from '#server/api/connector.ts'

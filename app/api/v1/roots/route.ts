@@ -1,0 +1,1 @@
+export { getRoots as GET } from '#server/api/connector.ts'

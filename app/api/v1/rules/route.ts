@@ -1,0 +1,1 @@
+export { getRules as GET } from '#server/api/connector.ts'

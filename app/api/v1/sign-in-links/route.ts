@@ -1,0 +1,1 @@
+export { postSignInLink as POST } from '#server/api/connector.ts'

@@ -1,0 +1,1 @@
+export { getWait as GET } from '#server/api/connector.ts'

@@ -1,0 +1,1 @@
+export { getConnector as GET } from '#server/api/connector-download.ts'

@@ -1,0 +1,3 @@
+export { getManifest as GET } from '#server/api/connector-download.ts'
+
+export const dynamic = 'force-dynamic'

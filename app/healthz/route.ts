@@ -1,0 +1,3 @@
+export { getHealth as GET } from '#server/api/health.ts'
+
+export const dynamic = 'force-dynamic'

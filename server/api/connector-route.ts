@@ -1,0 +1,128 @@
+import type { z } from 'zod/mini'
+import type { MachineActor, MemberActor } from '#core/actor.ts'
+import { AppError, isAppError } from '#core/error.ts'
+import { CONNECTOR_BODY_MAX, RULE_SET_MAX } from '#core/limits.ts'
+import { TOKEN_DOORS, tokenKind } from '#core/token.ts'
+import { actorFromAdminToken } from '../auth/admin-token.ts'
+import { machineActor } from '../auth/machine-token.ts'
+import { database } from '../db.ts'
+import { type FeatureContext, openContext } from '../features/context.ts'
+import { log } from '../log.ts'
+import { STATUS } from './status.ts'
+
+/** One call at a door: who, what was sent, and the parameters of the path. */
+type CredentialActor = MemberActor & { credentialId: string }
+export type Call<Actor, Body> = { ctx: Actor extends MachineActor | MemberActor ? FeatureContext<Actor> : Omit<FeatureContext, 'actor'>; body: Body; request: Request; params: Record<string, string>; query: URLSearchParams }
+type Route = (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response>
+type Answer = Response | object | undefined
+
+/** A door that machines use with their token. `door` is the name that the table of token kinds knows it by. */
+export function machineRoute<Body = undefined>(door: string, schema: Shape<Body>, work: (call: Call<MachineActor, Body>) => Promise<Answer>): Route {
+  return guarded(async (request, params) => {
+    const token = bearer(request, 'machine', door)
+    const actor = await machineActor(database().prisma, token, new Date())
+    const body = await readBody(request, schema)
+    return work({ ctx: openContext(actor), body, request, params, query: new URL(request.url).searchParams })
+  })
+}
+
+/** A door that an owner's or admin's own credential opens (`team admin login`). */
+export function credentialRoute<Body = undefined>(schema: Shape<Body>, work: (call: Call<CredentialActor, Body>) => Promise<Answer>): Route {
+  return guarded(async (request, params) => {
+    bearer(request, 'admin', 'admin')
+    const actor = await actorFromAdminToken(database().prisma, request.headers.get('authorization'), new Date())
+    if (!actor) throw new AppError('NOT_SIGNED_IN', 'This credential is not known, or not any more.', { remedy: 'Run holdpoint team admin login again.' })
+    // A text of boundaries at its limit grows by its escapes.
+    const body = await readBody(request, schema, RULE_SET_MAX)
+    return work({ ctx: openContext(actor), body, request, params, query: new URL(request.url).searchParams })
+  })
+}
+
+/** A door without a token: joining, and the start of `team admin login`. What it takes proves itself. */
+export function openRoute<Body = undefined>(schema: Shape<Body>, work: (call: Call<undefined, Body>) => Promise<Answer>): Route {
+  return guarded(async (request, params) => {
+    const body = await readBody(request, schema)
+    return work({ ctx: anonymous(), body, request, params, query: new URL(request.url).searchParams })
+  })
+}
+
+type Shape<Body> = z.ZodMiniType<Body> | undefined
+
+function anonymous(): Omit<FeatureContext, 'actor'> {
+  const { actor: _, ...ctx } = openContext({ kind: 'system', orgId: '' })
+  return ctx
+}
+
+/** Of another kind, or for another door: refused by the text alone, before any look-up. */
+function bearer(request: Request, kind: 'machine' | 'admin', door: string): string {
+  const [scheme, token = ''] = (request.headers.get('authorization') ?? '').split(' ')
+  if (scheme?.toLowerCase() !== 'bearer' || token === '') throw new AppError('NOT_SIGNED_IN', 'This call needs a token.')
+  const named = tokenKind(token)
+  if (!named || named !== kind || !TOKEN_DOORS[named]?.includes(door)) throw new AppError('NOT_SIGNED_IN', 'That token does not open this door.')
+  return token
+}
+
+/** Bytes under the limit, JSON, of exactly the shape: an unknown field is refused by its place. */
+async function readBody<Body>(request: Request, schema: Shape<Body>, most = CONNECTOR_BODY_MAX): Promise<Body> {
+  if (!schema) return undefined as Body
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) throw new AppError('BAD_INPUT', 'The body must be application/json.')
+  let value: unknown
+  try {
+    value = JSON.parse(await readText(request, most))
+  } catch (cause) {
+    if (isAppError(cause)) throw cause
+    throw new AppError('BAD_INPUT', 'The body is not JSON.', { cause })
+  }
+  const read = schema.safeParse(value)
+  if (read.success) return read.data
+  const issue = read.error.issues[0]
+  const where = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!].join('.') : issue?.path.join('.')
+  throw new AppError('BAD_INPUT', `The body is not of the form that this takes${where ? ` (at ${where})` : ''}.`)
+}
+
+async function readText(request: Request, most: number): Promise<string> {
+  const tooLarge = () => new AppError('TOO_LARGE', `The body is larger than ${most / 1024} KiB.`)
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
+  if (!request.body) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > most) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+}
+
+/** What every answer carries: proxies keep nothing (peers S11). */
+const HEADERS = { 'cache-control': 'no-store' }
+
+function guarded(work: (request: Request, params: Record<string, string>) => Promise<Answer>): Route {
+  return async (request, context) => {
+    try {
+      const answer = await work(request, (await context?.params) ?? {})
+      if (answer instanceof Response) return answer
+      return answer === undefined ? new Response(null, { status: 204, headers: HEADERS }) : Response.json(answer, { headers: HEADERS })
+    } catch (error) {
+      return errorResponse(error, new URL(request.url).pathname)
+    }
+  }
+}
+
+/** An error as connectors read it: `{error:{code, message, remedy?, details?}}`; what is not ours is logged and hidden. */
+export function errorResponse(error: unknown, path: string): Response {
+  const known = isAppError(error) ? error : outage(error)
+  if (known.code === 'INTERNAL' || known.code === 'UNAVAILABLE') log.error('api.failed', known.cause ?? known, { path })
+  const { code, message, remedy, details } = known
+  const body = { error: { code, message, ...(remedy ? { remedy } : {}), ...(details ? { details } : {}) } }
+  const headers = code === 'UNAVAILABLE' || code === 'RATE_LIMITED' ? { ...HEADERS, 'retry-after': '5' } : HEADERS
+  return Response.json(body, { status: STATUS[code].http, headers })
+}
+
+/** A database that cannot be reached is told apart from a mistake of ours: trying again helps. */
+function outage(cause: unknown): AppError {
+  const e = cause as { code?: string; message?: string }
+  const gone = /^(P1\d{3}|P2024|P2028|ECONNREFUSED|ECONNRESET|57P0\d)$/.test(e?.code ?? '') || /terminat(ed|ing) connection|Connection terminated|ECONNREFUSED/i.test(e?.message ?? '')
+  if (gone) return new AppError('UNAVAILABLE', 'The control plane cannot reach its database. Nothing was changed; try again.', { cause })
+  return new AppError('INTERNAL', 'Something went wrong on our side. Nothing was changed; try again.', { cause })
+}
