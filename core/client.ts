@@ -13,5 +13,14 @@ export const CLIENT_NAMES: Record<Client, string> = {
 }
 
 /** How far a client binds on a machine (DESIGN §5): told, never claimed. */
-export const LEVELS = ['managed', 'managed-hook-user-daemon', 'user-hook', 'advice-only', 'idle', 'figure-unread', 'broken', 'not-installed'] as const
+export const LEVELS = [
+  'managed',
+  'managed-hook-user-daemon',
+  'user-hook',
+  'advice-only',
+  'idle',
+  'figure-unread',
+  'broken',
+  'not-installed',
+] as const
 export type Level = (typeof LEVELS)[number]

@@ -6,9 +6,14 @@ import { AppError } from './error.ts'
  */
 export function normaliseEmail(text: string): string {
   const email = text.trim().toLowerCase()
-  const fine = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(email)
+  const fine =
+    /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(
+      email,
+    )
   if (!fine || email.includes('..')) {
-    throw new AppError('BAD_INPUT', 'This is not an e-mail address we can send to.', { remedy: 'Write it as name@example.com.' })
+    throw new AppError('BAD_INPUT', 'This is not an e-mail address we can send to.', {
+      remedy: 'Write it as name@example.com.',
+    })
   }
   return email
 }

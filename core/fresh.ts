@@ -37,9 +37,12 @@ export function openFresh(jws: string, root: Root, nowMs: number, crypto: Crypto
   if (fresh.org !== root.org) throw refuse('other_organisation', 'The signed freshness is of another organisation.')
   const at = Date.parse(fresh.at)
   const exp = Date.parse(fresh.exp)
-  if (exp - at > FRESH_LIFETIME_S * 1000 || exp < at) throw refuse('malformed', 'The signed freshness lives longer than it may.')
-  if (nowMs > exp + CLOCK_SKEW_MS) throw refuse('expired', 'The signed freshness has expired (or the clock of this machine is ahead).')
-  if (nowMs < at - CLOCK_SKEW_MS) throw refuse('from_the_future', 'The signed freshness is from the future (the clock of this machine is behind).')
+  if (exp - at > FRESH_LIFETIME_S * 1000 || exp < at)
+    throw refuse('malformed', 'The signed freshness lives longer than it may.')
+  if (nowMs > exp + CLOCK_SKEW_MS)
+    throw refuse('expired', 'The signed freshness has expired (or the clock of this machine is ahead).')
+  if (nowMs < at - CLOCK_SKEW_MS)
+    throw refuse('from_the_future', 'The signed freshness is from the future (the clock of this machine is behind).')
   return fresh
 }
 

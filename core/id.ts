@@ -19,7 +19,8 @@ export type IdKind = keyof typeof ID_PREFIX
 export const makeId = (kind: IdKind, random12: Uint8Array): string => `${ID_PREFIX[kind]}_${base64url(random12)}`
 
 /** Whether a text is an id of a kind. */
-export const isId = (kind: IdKind, text: string): boolean => new RegExp(`^${ID_PREFIX[kind]}_[A-Za-z0-9_-]{16}$`).test(text)
+export const isId = (kind: IdKind, text: string): boolean =>
+  new RegExp(`^${ID_PREFIX[kind]}_[A-Za-z0-9_-]{16}$`).test(text)
 
 /** A decision's handle from 6 random bytes: `bnd-` and 12 hexadecimal digits (a handle, never the binding: TRUST §2). */
 export const makeHandle = (random6: Uint8Array): string => `bnd-${hex(random6)}`

@@ -18,9 +18,13 @@ export const lineHash = (line: string, sha256: Sha256): string => base64url(leaf
  * What a reported head means beside the one on record. `reset`: the journal says itself that it began anew (its file was
  * gone, so it cannot hold the recorded line); `rolled_back`: shorter than recorded, or another line where the recorded was.
  */
-export function judgeHead(recorded: JournalHead | undefined, next: ReportedHead): 'first' | 'same' | 'extends' | 'rolled_back' | 'reset' {
+export function judgeHead(
+  recorded: JournalHead | undefined,
+  next: ReportedHead,
+): 'first' | 'same' | 'extends' | 'rolled_back' | 'reset' {
   if (!recorded) return 'first'
   if (next.anchor === undefined) return 'reset'
-  if (next.seq < recorded.seq || next.anchor.seq !== recorded.seq || next.anchor.head !== recorded.head) return 'rolled_back'
+  if (next.seq < recorded.seq || next.anchor.seq !== recorded.seq || next.anchor.head !== recorded.head)
+    return 'rolled_back'
   return next.seq === recorded.seq ? 'same' : 'extends'
 }

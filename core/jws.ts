@@ -71,9 +71,14 @@ export function openJws(
   const jws = parseJws(text)
   if (jws.typ !== typ) throw refuse(`it is a ${jws.typ}, not a ${typ}`)
   const key = keys.find(k => thumbprint(k, sha256) === jws.kid)
-  if (!key) throw new AppError('BAD_SIGNATURE', 'Signed by a key that is not in force for this.', { details: { kid: jws.kid, why: 'unknown_key' } })
+  if (!key)
+    throw new AppError('BAD_SIGNATURE', 'Signed by a key that is not in force for this.', {
+      details: { kid: jws.kid, why: 'unknown_key' },
+    })
   if (!verify(key, jws.signingInput, jws.signature)) {
-    throw new AppError('BAD_SIGNATURE', 'The signature does not fit the bytes.', { details: { kid: jws.kid, why: 'bad_signature' } })
+    throw new AppError('BAD_SIGNATURE', 'The signature does not fit the bytes.', {
+      details: { kid: jws.kid, why: 'bad_signature' },
+    })
   }
   return { kid: jws.kid, payload: jws.payload, value: parseStrictJson(fromUtf8(jws.payload)) }
 }

@@ -39,7 +39,8 @@ export function may(actor: MemberActor, right: Right): boolean {
 }
 
 /** All rights of a person: what a page shows as buttons. The doors ask again. */
-export const rightsOf = (actor: MemberActor): Right[] => (Object.keys(RIGHTS) as Right[]).filter(right => may(actor, right))
+export const rightsOf = (actor: MemberActor): Right[] =>
+  (Object.keys(RIGHTS) as Right[]).filter(right => may(actor, right))
 
 /** Refuses with the reason, in words for the person: the role that is missing, or how the session would have to begin. */
 export function demand(actor: Actor, right: Right): asserts actor is MemberActor {

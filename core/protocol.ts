@@ -70,7 +70,16 @@ export type WaitAnswer = z.infer<typeof WaitAnswer>
 export const FileBody = z.strictObject({ request: jws })
 export type FileBody = z.infer<typeof FileBody>
 
-export const APPROVAL_STATES = ['pending', 'approved', 'used', 'revoked', 'lapsed', 'denied', 'expired', 'withdrawn'] as const
+export const APPROVAL_STATES = [
+  'pending',
+  'approved',
+  'used',
+  'revoked',
+  'lapsed',
+  'denied',
+  'expired',
+  'withdrawn',
+] as const
 export type ApprovalState = (typeof APPROVAL_STATES)[number]
 
 /** `handle` is the open request's: a retry meets the first one and gets its handle and state. */
@@ -86,7 +95,10 @@ export const FileAnswer = z.strictObject({
 export type FileAnswer = z.infer<typeof FileAnswer>
 
 /** Withdrawals by a machine never read as a person's denial. */
-export const WithdrawBody = z.strictObject({ by: z.enum(['machine', 'member']), why: z.enum(['session_ended', 'denied_here', 'rule_gone', 'left']) })
+export const WithdrawBody = z.strictObject({
+  by: z.enum(['machine', 'member']),
+  why: z.enum(['session_ended', 'denied_here', 'rule_gone', 'left']),
+})
 export type WithdrawBody = z.infer<typeof WithdrawBody>
 
 /**
@@ -100,7 +112,11 @@ export const AnswersAnswer = z.strictObject({
 })
 export type AnswersAnswer = z.infer<typeof AnswersAnswer>
 
-const journal = z.strictObject({ seq: count, head: digest, anchor: z.optional(z.strictObject({ seq: count, head: digest })) })
+const journal = z.strictObject({
+  seq: count,
+  head: digest,
+  anchor: z.optional(z.strictObject({ seq: count, head: digest })),
+})
 
 /** What a machine tells, signed (holdpoint-report+jws), each minute or when something changed. Names from fixed lists only. */
 export const Report = z.strictObject({
@@ -119,7 +135,15 @@ export const Report = z.strictObject({
     freshAt: z.optional(time),
     lastError: z.optional(
       z.strictObject({
-        code: z.enum([...RULE_SET_REFUSALS, ...ROOT_REFUSALS, 'expired', 'from_the_future', 'unreachable', 'revoked', 'disk']),
+        code: z.enum([
+          ...RULE_SET_REFUSALS,
+          ...ROOT_REFUSALS,
+          'expired',
+          'from_the_future',
+          'unreachable',
+          'revoked',
+          'disk',
+        ]),
         at: time,
       }),
     ),
@@ -133,14 +157,27 @@ export const Report = z.strictObject({
         version: z.optional(version),
         level: z.enum(LEVELS),
         off: z.array(
-          z.enum(['hooks_disabled_by_user', 'hooks_disabled_by_project', 'proxy_diverts_hook', 'hook_edited', 'client_too_old', 'mods_may_overrule', 'managed_only', 'url_not_allowed', 'settings_unreadable', 'canary_failed']),
+          z.enum([
+            'hooks_disabled_by_user',
+            'hooks_disabled_by_project',
+            'proxy_diverts_hook',
+            'hook_edited',
+            'client_too_old',
+            'mods_may_overrule',
+            'managed_only',
+            'url_not_allowed',
+            'settings_unreadable',
+            'canary_failed',
+          ]),
         ),
       }),
     )
     .check(z.maxLength(16)),
   journal: z.optional(journal),
   /** Tool uses found in transcripts that no hook had judged, per session, as running totals. */
-  unguarded: z.array(z.strictObject({ client: z.enum(CLIENTS), sessionRef: digest, calls: count, day: z.iso.date() })).check(z.maxLength(200)),
+  unguarded: z
+    .array(z.strictObject({ client: z.enum(CLIENTS), sessionRef: digest, calls: count, day: z.iso.date() }))
+    .check(z.maxLength(200)),
   /** Decisions of organisation rules since the last report: shadow ones once per session and rule, enforced ones each. */
   outcomes: z
     .array(
@@ -172,12 +209,35 @@ export const Report = z.strictObject({
     )
     .check(z.maxLength(1000)),
   /** Grants spent or ended on the machine. */
-  grants: z.array(z.strictObject({ handle, answerId: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)), what: z.enum(['used', 'lapsed']), at: time })).check(z.maxLength(500)),
+  grants: z
+    .array(
+      z.strictObject({
+        handle,
+        answerId: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)),
+        what: z.enum(['used', 'lapsed']),
+        at: time,
+      }),
+    )
+    .check(z.maxLength(500)),
   /** Things that happened to the connector itself. */
   alarms: z
     .array(
       z.strictObject({
-        what: z.enum(['daemon_impostor', 'daemon_was_down', 'journal_reset', 'journal_rolled_back', 'answer_refused', 'second_use_of_answer', 'local_answer_without_journal', 'clock_moved_back', 'clock_off', 'first_use_pin', 'disk_full', 'local_rules_broken', 'guard_refused']),
+        what: z.enum([
+          'daemon_impostor',
+          'daemon_was_down',
+          'journal_reset',
+          'journal_rolled_back',
+          'answer_refused',
+          'second_use_of_answer',
+          'local_answer_without_journal',
+          'clock_moved_back',
+          'clock_off',
+          'first_use_pin',
+          'disk_full',
+          'local_rules_broken',
+          'guard_refused',
+        ]),
         at: time,
         count,
       }),
@@ -190,11 +250,16 @@ export const ReportBody = z.strictObject({ report: jws })
 export type ReportBody = z.infer<typeof ReportBody>
 
 /** What the control plane has recorded: the machine answers the next report with its line at `journal.seq`. */
-export const ReportAnswer = z.strictObject({ seq: count, journal: z.optional(z.strictObject({ seq: count, head: digest })) })
+export const ReportAnswer = z.strictObject({
+  seq: count,
+  journal: z.optional(z.strictObject({ seq: count, head: digest })),
+})
 export type ReportAnswer = z.infer<typeof ReportAnswer>
 
 /** The join line: `https://host/o/<org>#e=<one-time token>&r=<root digest>`. */
-export function parseJoinLine(line: string): { origin: string; slug: string; token: string; rootDigest?: string } | undefined {
+export function parseJoinLine(
+  line: string,
+): { origin: string; slug: string; token: string; rootDigest?: string } | undefined {
   let url: URL
   try {
     url = new URL(line.trim())

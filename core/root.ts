@@ -83,14 +83,19 @@ export function readRoot(payload: Uint8Array): Root {
   if (v.nextKeyThumbprint !== undefined && typeof v.nextKeyThumbprint !== 'string') throw malformed('nextKeyThumbprint')
   if (v.custody === 'server' && v.nextKeyThumbprint === undefined) throw malformed('nextKeyThumbprint is missing')
   const roles = v.roles
-  if (typeof roles !== 'object' || Array.isArray(roles) || Object.keys(roles).sort().join() !== [...KEY_ROLES].sort().join()) {
+  if (
+    typeof roles !== 'object' ||
+    Array.isArray(roles) ||
+    Object.keys(roles).sort().join() !== [...KEY_ROLES].sort().join()
+  ) {
     throw malformed('roles')
   }
   const owners = keys(v.owners, 'owners')
   if (owners.length < v.threshold) throw malformed('fewer owners than the threshold')
   const read = Object.fromEntries(KEY_ROLES.map(role => [role, keys(roles[role], `roles.${role}`)]))
   const everyX = [...owners, ...Object.values(read).flat()].map(key => key.x)
-  if (new Set(everyX).size !== everyX.length) throw refuse('key_in_two_roles', 'One key stands in two roles of the root document.')
+  if (new Set(everyX).size !== everyX.length)
+    throw refuse('key_in_two_roles', 'One key stands in two roles of the root document.')
   const revoked = list('revoked').map(entry => {
     const e = entry as Record<string, Json>
     if (typeof e !== 'object' || typeof e.kid !== 'string' || typeof e.since !== 'string') throw malformed('revoked')
@@ -112,7 +117,10 @@ export function readRoot(payload: Uint8Array): Root {
 }
 
 /** How many distinct keys of `owners` signed the envelope; every signature in it must be over the same bytes. */
-function signers(envelope: RootEnvelope, crypto: Crypto): { payload: Uint8Array; signedBy(owners: PublicKey[]): number } {
+function signers(
+  envelope: RootEnvelope,
+  crypto: Crypto,
+): { payload: Uint8Array; signedBy(owners: PublicKey[]): number } {
   const parsed = envelope.signed.slice(0, 32).map(parseJws)
   const first = parsed[0]
   if (!first || parsed.some(p => p.typ !== 'holdpoint-root+jws' || !sameBytes(p.payload, first.payload))) {
@@ -133,7 +141,8 @@ export function openFirstRoot(envelope: RootEnvelope, org: string, crypto: Crypt
   const root = readRoot(payload)
   if (root.org !== org) throw refuse('other_organisation', 'The root document is of another organisation.')
   if (root.seq !== 1) throw refuse('wrong_sequence', `The chain of root documents starts at ${root.seq}, not at 1.`)
-  if (signedBy(root.owners) < root.threshold) throw refuse('too_few_signatures', 'The first root document is not signed by its own owners.')
+  if (signedBy(root.owners) < root.threshold)
+    throw refuse('too_few_signatures', 'The first root document is not signed by its own owners.')
   return { root, digest: base64url(crypto.sha256(payload)), envelope }
 }
 
@@ -152,7 +161,8 @@ export function followRoot(current: TrustedRoot, next: RootEnvelope, crypto: Cry
     throw refuse('equivocation', `Two different root documents with number ${root.seq}.`)
   }
   if (root.seq !== now.seq + 1) throw refuse('wrong_sequence', `Root document ${root.seq} cannot follow ${now.seq}.`)
-  if (root.prev !== current.digest) throw refuse('wrong_predecessor', `Root document ${root.seq} follows another ${now.seq} than the one pinned here.`)
+  if (root.prev !== current.digest)
+    throw refuse('wrong_predecessor', `Root document ${root.seq} follows another ${now.seq} than the one pinned here.`)
   if (now.custody === 'server') {
     const newOwners = root.owners.filter(key => !now.owners.some(old => old.x === key.x))
     if (newOwners.some(key => thumbprint(key, crypto.sha256) !== now.nextKeyThumbprint)) {
@@ -162,21 +172,31 @@ export function followRoot(current: TrustedRoot, next: RootEnvelope, crypto: Cry
   if (root.owners.some(key => now.revoked.some(r => r.kid === thumbprint(key, crypto.sha256)))) {
     throw refuse('wrong_next_key', 'The root document brings back a revoked key.')
   }
-  if (signedBy(now.owners) < now.threshold) throw refuse('too_few_signatures', `Root document ${root.seq} is not signed by the owners of ${now.seq}.`)
-  if (signedBy(root.owners) < root.threshold) throw refuse('too_few_signatures', `Root document ${root.seq} is not signed by its own owners.`)
+  if (signedBy(now.owners) < now.threshold)
+    throw refuse('too_few_signatures', `Root document ${root.seq} is not signed by the owners of ${now.seq}.`)
+  if (signedBy(root.owners) < root.threshold)
+    throw refuse('too_few_signatures', `Root document ${root.seq} is not signed by its own owners.`)
   return { root, digest, envelope: next }
 }
 
 /**
  * Walks a whole chain from seq 1. `pin` is a digest from another channel (the join line): one of the chain's roots must have it.
  */
-export function walkRoots(envelopes: readonly RootEnvelope[], org: string, crypto: Crypto, pin?: string): TrustedRoot[] {
+export function walkRoots(
+  envelopes: readonly RootEnvelope[],
+  org: string,
+  crypto: Crypto,
+  pin?: string,
+): TrustedRoot[] {
   const first = envelopes[0]
   if (!first) throw refuse('malformed', 'There is no root document.')
   const chain = [openFirstRoot(first, org, crypto)]
   for (const next of envelopes.slice(1)) chain.push(followRoot(chain.at(-1)!, next, crypto))
   if (pin !== undefined && !chain.some(trusted => trusted.digest === pin)) {
-    throw refuse('not_the_pinned_root', 'No root document of the control plane has the digest that the join line names.')
+    throw refuse(
+      'not_the_pinned_root',
+      'No root document of the control plane has the digest that the join line names.',
+    )
   }
   return chain
 }

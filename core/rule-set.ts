@@ -75,7 +75,10 @@ export type VersionPin = { version: number; digest: string }
 export function acceptRuleSet(next: TrustedRuleSet, pin: VersionPin | undefined): 'newer' | 'same' {
   if (!pin) return 'newer'
   if (next.set.version < pin.version) {
-    throw refuse('lower_version', `Rule set version ${next.set.version} is older than version ${pin.version}, which this machine has seen.`)
+    throw refuse(
+      'lower_version',
+      `Rule set version ${next.set.version} is older than version ${pin.version}, which this machine has seen.`,
+    )
   }
   if (next.set.version > pin.version) return 'newer'
   if (next.digest !== pin.digest) {

@@ -55,7 +55,10 @@ export function bus(): EventEmitter {
 }
 
 /** Signals that pass a filter, until aborted. Also yields undefined after a gap: look again. */
-export async function* signals(want: (signal: Signal) => boolean, signal?: AbortSignal): AsyncGenerator<Signal | undefined> {
+export async function* signals(
+  want: (signal: Signal) => boolean,
+  signal?: AbortSignal,
+): AsyncGenerator<Signal | undefined> {
   const own = new EventEmitter()
   const forward = (s: Signal) => want(s) && own.emit('x', s)
   const gap = () => own.emit('x', undefined)
@@ -70,7 +73,11 @@ export async function* signals(want: (signal: Signal) => boolean, signal?: Abort
 }
 
 /** Resolves true at the next signal that passes the filter (or after a gap), false when the time is over or it is aborted. */
-export function nextSignal(want: (signal: Signal) => boolean, timeoutMs: number, abort?: AbortSignal): { promise: Promise<boolean>; cancel(): void } {
+export function nextSignal(
+  want: (signal: Signal) => boolean,
+  timeoutMs: number,
+  abort?: AbortSignal,
+): { promise: Promise<boolean>; cancel(): void } {
   let finish: (value: boolean) => void = () => {}
   const promise = new Promise<boolean>(resolve => {
     const hear = (s: Signal) => want(s) && finish(true)

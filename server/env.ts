@@ -27,17 +27,26 @@ export function env(): Env {
 export function readEnv(vars: NodeJS.ProcessEnv): Env {
   const need = (name: string): string => {
     const value = vars[name]
-    if (!value) throw new AppError('BAD_INPUT', `${name} is not set.`, { remedy: 'Start with `npm start` or `npm run dev`, which set it.' })
+    if (!value)
+      throw new AppError('BAD_INPUT', `${name} is not set.`, {
+        remedy: 'Start with `npm start` or `npm run dev`, which set it.',
+      })
     return value
   }
   let publicUrl: URL
   try {
     publicUrl = new URL(need('HOLDPOINT_PUBLIC_URL'))
   } catch (cause) {
-    throw new AppError('BAD_INPUT', 'HOLDPOINT_PUBLIC_URL is not an address.', { remedy: 'Set it to what browsers open, such as https://holdpoint.example.com.', cause })
+    throw new AppError('BAD_INPUT', 'HOLDPOINT_PUBLIC_URL is not an address.', {
+      remedy: 'Set it to what browsers open, such as https://holdpoint.example.com.',
+      cause,
+    })
   }
   const secret = Buffer.from(need('HOLDPOINT_SECRET'), 'base64url')
-  if (secret.length < 32) throw new AppError('BAD_INPUT', 'HOLDPOINT_SECRET has fewer than 32 bytes.', { remedy: 'Set 32 random bytes in base64url.' })
+  if (secret.length < 32)
+    throw new AppError('BAD_INPUT', 'HOLDPOINT_SECRET has fewer than 32 bytes.', {
+      remedy: 'Set 32 random bytes in base64url.',
+    })
   return {
     databaseUrl: need('DATABASE_URL'),
     publicUrl: publicUrl.href.replace(/\/$/, ''),

@@ -15,6 +15,10 @@ export const log = {
   error: (event: string, error: unknown, fields?: Fields) => {
     const e = error instanceof Error ? error : new Error(String(error))
     const note = (e as { note?: string }).note
-    write('error', event, { ...fields, message: note ?? e.message, ...(process.env.HOLDPOINT_TRACE ? { stack: e.stack } : {}) })
+    write('error', event, {
+      ...fields,
+      message: note ?? e.message,
+      ...(process.env.HOLDPOINT_TRACE ? { stack: e.stack } : {}),
+    })
   },
 }

@@ -18,7 +18,13 @@ const t = initTRPC.context<ApiContext>().create({
     return {
       message: app?.message ?? publicMessage(error),
       code: shape.code,
-      data: { code: shape.data.code, httpStatus: shape.data.httpStatus, app: app?.code, remedy: app?.remedy, details: app?.details },
+      data: {
+        code: shape.data.code,
+        httpStatus: shape.data.httpStatus,
+        app: app?.code,
+        remedy: app?.remedy,
+        details: app?.details,
+      },
     }
   },
 })

@@ -17,7 +17,13 @@ export type FeatureContext<A extends Actor = Actor> = {
 
 /** A context over the process's own database, clock and randomness. */
 export function openContext<A extends Actor>(actor: A): FeatureContext<A> {
-  return { db: database().prisma, actor, now: new Date(), random: n => new Uint8Array(randomBytes(n)), origin: env().publicUrl }
+  return {
+    db: database().prisma,
+    actor,
+    now: new Date(),
+    random: n => new Uint8Array(randomBytes(n)),
+    origin: env().publicUrl,
+  }
 }
 
 /** A new row id. */

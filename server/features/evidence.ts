@@ -10,7 +10,21 @@ import type { FeatureContext } from './context.ts'
 /** What a feature says happened; who and when come from its context. */
 export type Happening = {
   kind: EvidenceKind
-  subject?: { kind: 'member'; id: string } | { kind: 'machine' | 'approval' | 'ruleset' | 'root' | 'key' | 'invitation' | 'connection' | 'credential' | 'organisation'; id: string }
+  subject?:
+    | { kind: 'member'; id: string }
+    | {
+        kind:
+          | 'machine'
+          | 'approval'
+          | 'ruleset'
+          | 'root'
+          | 'key'
+          | 'invitation'
+          | 'connection'
+          | 'credential'
+          | 'organisation'
+        id: string
+      }
   data?: { [key: string]: Json }
   /** What a machine claimed as the time, kept apart from when it was received. */
   reportedAt?: Date
@@ -20,7 +34,11 @@ export type Happening = {
  * Writes one entry into the organisation's ledger, inside the transaction of the change it tells of. Locking the ledger's
  * row makes a single writer per organisation; call it last, so that the lock is short.
  */
-export async function recordEvidence(tx: Tx, ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>, what: Happening): Promise<{ seq: number }> {
+export async function recordEvidence(
+  tx: Tx,
+  ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>,
+  what: Happening,
+): Promise<{ seq: number }> {
   const { actor } = ctx
   const ref = await actorRef(tx, ctx)
   const subject = what.subject && {
@@ -59,7 +77,12 @@ export async function recordEvidence(tx: Tx, ctx: Pick<FeatureContext, 'actor' |
   })
   await tx.ledger.update({
     where: { orgId: actor.orgId },
-    data: { size: entry.seq, head: leaf, frontier: packFrontier(frontier), root: base64url(treeHash(frontier, crypto.sha256)) },
+    data: {
+      size: entry.seq,
+      head: leaf,
+      frontier: packFrontier(frontier),
+      root: base64url(treeHash(frontier, crypto.sha256)),
+    },
   })
   return { seq: entry.seq }
 }

@@ -20,13 +20,25 @@ export async function createOrganisation(
   })
   const ownerId = newId(ctx, 'member')
   await tx.member.create({
-    data: { id: ownerId, orgId, email: normaliseEmail(input.owner.email), name: input.owner.name, role: 'owner', joinedAt: ctx.now },
+    data: {
+      id: ownerId,
+      orgId,
+      email: normaliseEmail(input.owner.email),
+      name: input.owner.name,
+      role: 'owner',
+      joinedAt: ctx.now,
+    },
   })
   await openLedger(tx, orgId)
   const system = { ...ctx, actor: { kind: 'system', orgId } as const }
   await recordEvidence(tx, system, { kind: 'organisation.created', subject: { kind: 'organisation', id: orgId } })
-  await recordEvidence(tx, system, { kind: 'member.joined', subject: { kind: 'member', id: ownerId }, data: { role: 'owner', how: 'created' } })
-  for (const role of ['owner', 'ruleset', 'answer', 'fresh', 'ledger', 'registry'] as const) await makeKey(tx, orgId, role, ctx.now)
+  await recordEvidence(tx, system, {
+    kind: 'member.joined',
+    subject: { kind: 'member', id: ownerId },
+    data: { role: 'owner', how: 'created' },
+  })
+  for (const role of ['owner', 'ruleset', 'answer', 'fresh', 'ledger', 'registry'] as const)
+    await makeKey(tx, orgId, role, ctx.now)
   await makeKey(tx, orgId, 'owner', ctx.now, true)
   await publishFirstRoot(tx, system)
   return { orgId, ownerId }

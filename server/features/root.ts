@@ -15,7 +15,11 @@ const asKey = (x: string): PublicKey => ({ kty: 'OKP', crv: 'Ed25519', x })
 /** The chain of root documents, verified as a machine would. */
 export async function rootChain(tx: Tx, orgId: string): Promise<TrustedRoot[]> {
   const rows = await tx.rootDocument.findMany({ where: { orgId }, orderBy: { seq: 'asc' } })
-  return walkRoots(rows.map(row => JSON.parse(row.envelope) as RootEnvelope), orgId, crypto)
+  return walkRoots(
+    rows.map(row => JSON.parse(row.envelope) as RootEnvelope),
+    orgId,
+    crypto,
+  )
 }
 
 /** Envelopes above a sequence number, as they are served. */
@@ -46,15 +50,31 @@ export async function publishFirstRoot(tx: Tx, ctx: Pick<FeatureContext, 'actor'
   await storeRoot(tx, ctx, root, [owner.kid])
 }
 
-async function storeRoot(tx: Tx, ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>, root: Root, kids: string[], previous?: TrustedRoot): Promise<void> {
+async function storeRoot(
+  tx: Tx,
+  ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>,
+  root: Root,
+  kids: string[],
+  previous?: TrustedRoot,
+): Promise<void> {
   const signed: string[] = []
   for (const kid of kids) signed.push(await signWith(tx, kid, 'holdpoint-root+jws', root))
   const envelope: RootEnvelope = { signed }
   const trusted = previous ? followRoot(previous, envelope, crypto) : walkRoots([envelope], root.org, crypto)[0]!
   await tx.rootDocument.create({
-    data: { orgId: root.org, seq: root.seq, digest: trusted.digest, envelope: JSON.stringify(envelope), createdAt: ctx.now },
+    data: {
+      orgId: root.org,
+      seq: root.seq,
+      digest: trusted.digest,
+      envelope: JSON.stringify(envelope),
+      createdAt: ctx.now,
+    },
   })
-  await recordEvidence(tx, ctx, { kind: 'root.published', subject: { kind: 'root', id: String(root.seq) }, data: { seq: root.seq, digest: trusted.digest } })
+  await recordEvidence(tx, ctx, {
+    kind: 'root.published',
+    subject: { kind: 'root', id: String(root.seq) },
+    data: { seq: root.seq, digest: trusted.digest },
+  })
   await notify(tx, { org: root.org, what: 'root' })
 }
 
@@ -62,15 +82,23 @@ async function storeRoot(tx: Tx, ctx: Pick<FeatureContext, 'actor' | 'now' | 'ra
  * Rotates the key of a role: a new root lists the new key and revokes the old one; what the old key still signs (the rule
  * set in force) is signed anew over the same bytes. For `owner`, the committed next key takes over and another is committed.
  */
-export async function rotateKey(ctx: FeatureContext, input: { role: KeyRole | 'owner' }): Promise<{ seq: number; kid: string }> {
+export async function rotateKey(
+  ctx: FeatureContext,
+  input: { role: KeyRole | 'owner' },
+): Promise<{ seq: number; kid: string }> {
   demand(ctx.actor, 'keys.rotate')
   const { orgId } = ctx.actor
   return ctx.db.$transaction(async tx => {
     await tx.$queryRaw`select 1 from "Organisation" where id = ${orgId} for update`
     const previous = (await rootChain(tx, orgId)).at(-1)!
-    const old = await tx.organisationKey.findFirst({ where: { orgId, role: input.role, next: false, retiredAt: null }, orderBy: { createdAt: 'desc' } })
+    const old = await tx.organisationKey.findFirst({
+      where: { orgId, role: input.role, next: false, retiredAt: null },
+      orderBy: { createdAt: 'desc' },
+    })
     if (!old) throw new AppError('NOT_FOUND', `There is no ${input.role} key.`)
-    const owner = await tx.organisationKey.findFirstOrThrow({ where: { orgId, role: 'owner', next: false, retiredAt: null } })
+    const owner = await tx.organisationKey.findFirstOrThrow({
+      where: { orgId, role: 'owner', next: false, retiredAt: null },
+    })
     const base = { ...previous.root, seq: previous.root.seq + 1, prev: previous.digest }
     const revoked = [...base.revoked, { kid: old.kid, since: ctx.now.toISOString() }]
     let kid: string
@@ -89,7 +117,11 @@ export async function rotateKey(ctx: FeatureContext, input: { role: KeyRole | 'o
     }
     await tx.organisationKey.update({ where: { kid: old.kid }, data: { retiredAt: ctx.now } })
     if (input.role === 'ruleset') await signRuleSetAnew(tx, orgId, kid)
-    await recordEvidence(tx, ctx, { kind: 'key.rotated', subject: { kind: 'key', id: kid }, data: { role: input.role, old: old.kid, new: kid } })
+    await recordEvidence(tx, ctx, {
+      kind: 'key.rotated',
+      subject: { kind: 'key', id: kid },
+      data: { role: input.role, old: old.kid, new: kid },
+    })
     return { seq: base.seq, kid }
   })
 }
@@ -101,7 +133,9 @@ async function signRuleSetAnew(tx: Tx, orgId: string, kid: string): Promise<void
   const payload = JSON.parse(Buffer.from(newest.jws.split('.')[1]!, 'base64url').toString('utf8')) as unknown
   const jws = await signWith(tx, kid, 'holdpoint-ruleset+jws', payload)
   if (base64url(crypto.sha256(Buffer.from(jws.split('.')[1]!, 'base64url'))) !== newest.digest) {
-    throw new AppError('INTERNAL', 'Signing the rule set anew would change it.', { note: 'canonical form differs from the stored payload' })
+    throw new AppError('INTERNAL', 'Signing the rule set anew would change it.', {
+      note: 'canonical form differs from the stored payload',
+    })
   }
   await tx.ruleSetVersion.update({ where: { orgId_version: { orgId, version: newest.version } }, data: { jws, kid } })
   await notify(tx, { org: orgId, what: 'ruleset' })

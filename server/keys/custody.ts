@@ -21,7 +21,8 @@ export function unseal(sealed: Uint8Array, key: Buffer, aad: string): Buffer {
     return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
   } catch (cause) {
     throw new AppError('UNAVAILABLE', 'A key of this organisation cannot be opened.', {
-      remedy: 'The secret in the data folder (or HOLDPOINT_SECRET) is another than the one the database was filled with; bring the old one back.',
+      remedy:
+        'The secret in the data folder (or HOLDPOINT_SECRET) is another than the one the database was filled with; bring the old one back.',
       note: `unseal failed for ${aad}`,
       cause,
     })

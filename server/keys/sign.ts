@@ -1,7 +1,7 @@
-import { createPrivateKey, generateKeyPairSync, sign as edSign } from 'node:crypto'
+import { createPrivateKey, sign as edSign, generateKeyPairSync } from 'node:crypto'
 import { base64url } from '#core/bytes.ts'
 import { AppError } from '#core/error.ts'
-import { jwsSigningInput, type JwsType } from '#core/jws.ts'
+import { type JwsType, jwsSigningInput } from '#core/jws.ts'
 import { type PublicKey, readPublicKey, thumbprint } from '#core/key.ts'
 import type { KeyRole } from '#generated/prisma/enums.ts'
 import type { Tx } from '../db.ts'
@@ -18,13 +18,27 @@ export type Sign = (tx: Tx, orgId: string, role: KeyRole, typ: JwsType, payload:
 const aad = (orgId: string, kid: string, role: KeyRole) => `${orgId}|${kid}|${role}`
 
 /** Makes a key pair of a role and stores its private half sealed. `next`: committed to, not in force yet. */
-export async function makeKey(tx: Tx, orgId: string, role: KeyRole, now: Date, next = false): Promise<{ kid: string; key: PublicKey }> {
+export async function makeKey(
+  tx: Tx,
+  orgId: string,
+  role: KeyRole,
+  now: Date,
+  next = false,
+): Promise<{ kid: string; key: PublicKey }> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const key = readPublicKey(publicKey.export({ format: 'jwk' }), 'a key just made')
   const kid = thumbprint(key, crypto.sha256)
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
   await tx.organisationKey.create({
-    data: { kid, orgId, role, publicKeyX: key.x, next, createdAt: now, sealed: new Uint8Array(seal(pkcs8, subkey('custody'), aad(orgId, kid, role))) },
+    data: {
+      kid,
+      orgId,
+      role,
+      publicKeyX: key.x,
+      next,
+      createdAt: now,
+      sealed: new Uint8Array(seal(pkcs8, subkey('custody'), aad(orgId, kid, role))),
+    },
   })
   return { kid, key }
 }
