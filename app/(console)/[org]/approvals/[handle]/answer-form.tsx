@@ -1,0 +1,108 @@
+'use client'
+
+import { useMutation } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
+import { useTRPC } from '#app/_client/trpc.tsx'
+import { Banner } from '#app/_ui/banner.tsx'
+import { Button } from '#app/_ui/button.tsx'
+import { Card } from '#app/_ui/card.tsx'
+import { Field } from '#app/_ui/field.tsx'
+import { TextArea } from '#app/_ui/text-area.tsx'
+import { TextInput } from '#app/_ui/text-input.tsx'
+import type { Ceiling } from '#core/approval/answer.ts'
+import { figureText } from '#core/approval/describe.ts'
+import { compareDecimals } from '#core/approval/state.ts'
+import { REASON_MAX } from '#core/limits.ts'
+import type { ApprovalDetail } from '#server/api/shapes.ts'
+
+type Deed = 'step' | 'session' | 'deny'
+
+/** The three answers. Which one, up to what figure, and what will happen stands on the buttons themselves. */
+export function AnswerForm({ org, approval }: { org: string; approval: ApprovalDetail }) {
+  const router = useRouter()
+  const trpc = useTRPC()
+  const [reason, setReason] = useState('')
+  const [limit, setLimit] = useState('')
+  const [deed, setDeed] = useState<Deed>()
+  const answer = useMutation(trpc.approval.answer.mutationOptions({ onSettled: () => router.refresh() }))
+  const withdraw = useMutation(trpc.approval.withdraw.mutationOptions({ onSettled: () => router.refresh() }))
+  const ceilings = wantedCeilings(approval, limit)
+  const limitError = ceilings === undefined ? 'Write an amount above what the session has cost, such as 40 or 40.50.' : undefined
+  const send = (which: Deed) => {
+    setDeed(which)
+    answer.mutate({
+      org,
+      handle: approval.handle,
+      decision: which === 'deny' ? 'deny' : 'approve',
+      scope: which === 'session' ? 'session' : 'step',
+      until: which === 'session' ? (ceilings ?? []) : [],
+      reason,
+    })
+  }
+  if (!approval.mayAnswer.ok) {
+    return (
+      <Banner
+        kind="note"
+        title={approval.mayAnswer.why}
+        action={
+          approval.mayWithdraw ? (
+            <Button size="sm" loading={withdraw.isPending} onClick={() => withdraw.mutate({ org, handle: approval.handle })}>
+              Withdraw the request
+            </Button>
+          ) : undefined
+        }
+      >
+        {approval.mayAnswer.remedy}
+      </Banner>
+    )
+  }
+  const cost = approval.figures.some(figure => figure.name === 'session_cost_usd')
+  const shown = ceilings?.[0] ?? approval.ceilings[0]
+  const busy = (which: Deed) => answer.isPending && deed === which
+  return (
+    <Card padded>
+      <form className="grid gap-4" onSubmit={event => event.preventDefault()}>
+        {answer.error && <Banner kind="problem" title={answer.error.message} />}
+        {answer.data && !answer.data.settled && (
+          <Banner kind="note" title={`Your approval counts; ${answer.data.missing} more ${answer.data.missing === 1 ? 'is' : 'are'} needed.`} />
+        )}
+        {approval.ownRequest && <Banner kind="note" title="This is your own request.">Your organisation allows answering it; the record says that you did.</Banner>}
+        <div className="grid gap-4 sm:grid-cols-[1fr_14rem]">
+          <Field label="Reason, for the record" optional hint="People see it here. The agent does not.">
+            <TextArea value={reason} maxLength={REASON_MAX} rows={2} onChange={event => setReason(event.target.value)} />
+          </Field>
+          {cost && (
+            <Field label="Ceiling for the session" optional hint="It asks again when the session costs this much." error={limit === '' ? undefined : limitError}>
+              <TextInput prefix="$" inputMode="decimal" value={limit} onChange={event => setLimit(event.target.value)} placeholder="none" />
+            </Field>
+          )}
+        </div>
+        <div className="flex flex-wrap items-center gap-2">
+          <Button variant="primary" loading={busy('step')} disabled={answer.isPending} onClick={() => send('step')}>
+            Let this step through
+          </Button>
+          <Button loading={busy('session')} disabled={answer.isPending || (limit !== '' && limitError !== undefined)} onClick={() => send('session')}>
+            Let the session go on{shown ? ` up to ${figureText({ value: shown.value, unit: shown.figure === 'session_cost_usd' ? 'usd' : 'pct' })}` : ''}
+          </Button>
+          <Button variant="danger" className="sm:ml-auto" loading={busy('deny')} disabled={answer.isPending} onClick={() => send('deny')}>
+            Deny
+          </Button>
+        </div>
+        <p className="text-ink-2 text-sm">
+          “This step” lets exactly one held call through. “The session” lets it go on for at most a day. A denial stands for a day, and the agent is told to stop.
+        </p>
+      </form>
+    </Card>
+  )
+}
+
+/** The ceiling typed, beside nothing; undefined when it is no amount above what was crossed. */
+function wantedCeilings(approval: ApprovalDetail, limit: string): Ceiling[] | undefined {
+  const value = limit.trim()
+  if (value === '') return []
+  const now = approval.figures.find(figure => figure.name === 'session_cost_usd')?.value ?? '0'
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(value)) return undefined
+  if (/^\d/.test(now) && compareDecimals(value, now) <= 0) return undefined
+  return [{ figure: 'session_cost_usd', op: '<', value }]
+}

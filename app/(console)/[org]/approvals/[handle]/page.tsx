@@ -1,0 +1,125 @@
+import type { Metadata } from 'next'
+import Link from 'next/link'
+import { notFound } from 'next/navigation'
+import { LiveRefresh } from '#app/_client/live-refresh.tsx'
+import { Card } from '#app/_ui/card.tsx'
+import { KeyValue } from '#app/_ui/key-value.tsx'
+import { PageHeader } from '#app/_ui/page-header.tsx'
+import { StatTile } from '#app/_ui/stat-tile.tsx'
+import { Time } from '#app/_ui/time.tsx'
+import { ACTION_WORDS } from '#core/boundary/describe.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
+import { HANDLE } from '#core/id.ts'
+import { api } from '#server/api/caller.ts'
+import type { ApprovalDetail } from '#server/api/shapes.ts'
+import { isAppError } from '#core/error.ts'
+import { requireActor } from '#server/auth/current.ts'
+import { ApprovalTable } from '../approval-table.tsx'
+import { StatePill } from '../state-pill.tsx'
+import { AnswerForm } from './answer-form.tsx'
+import { Outcome } from './outcome.tsx'
+
+export const metadata: Metadata = { title: 'Approval' }
+
+type Props = { params: Promise<{ org: string; handle: string }> }
+
+export default async function ApprovalPage({ params }: Props) {
+  const { org, handle } = await params
+  await requireActor(org)
+  if (!HANDLE.test(handle)) notFound()
+  const approval = await load(org, handle)
+  const waiting = approval.state === 'pending'
+  return (
+    <>
+      <LiveRefresh org={org} />
+      <div className="grid max-w-3xl gap-4">
+        <PageHeader
+          above={
+            <>
+              <StatePill state={approval.state} expiresAt={approval.expiresAt} />
+              <code className="text-ink-3">{approval.handle}</code>
+            </>
+          }
+          title={approval.question}
+          sub={waiting ? waitingWords(approval) : undefined}
+        />
+        <div className="grid gap-4 sm:grid-cols-3">
+          {approval.crossed.slice(0, 2).map(({ title, value }) => (
+            <StatTile key={title} label={title} value={value} note={approval.rulesInForce[0] ? thresholdOf(approval) : undefined} />
+          ))}
+          <StatTile
+            label="Asked in the last day"
+            value={approval.askedBefore.length}
+            note={approval.askedBefore.length === 0 ? 'this session has not asked before' : 'by this session, below'}
+          />
+        </div>
+        {!waiting && <Outcome approval={approval} org={org} />}
+        {waiting && <AnswerForm org={org} approval={approval} />}
+        <Card title="What was crossed" note="You see numbers and names from fixed lists. No prompt, path or code left the machine.">
+          <KeyValue
+            items={[
+              ...approval.rulesInForce.map((rule, i) => ({
+                key: i === 0 ? 'Rule' : 'And rule',
+                value: (
+                  <>
+                    <div>
+                      <code>org:{rule.name}</code> <span className="text-ink-3 text-xs">version {approval.ruleVersion}</span>
+                    </div>
+                    <div className="text-ink-2">{rule.words}</div>
+                    {rule.note && <div className="text-ink-2">Why it exists: {rule.note}</div>}
+                  </>
+                ),
+              })),
+              { key: 'Action', value: <>{approval.action}: {ACTION_WORDS[approval.action]}</> },
+              ...approval.crossed.map(({ title, value, figure }) => ({
+                key: title,
+                value: (
+                  <>
+                    <span className="tabular-nums">{value}</span>{' '}
+                    {figure.observedAt && <span className="text-ink-3 text-xs">read <Time at={figure.observedAt} seconds /></span>}
+                  </>
+                ),
+              })),
+              { key: 'Client', value: <>{CLIENT_NAMES[approval.client]} on <Link className="underline" href={`/${org}/machines/${approval.machine.id}`}>{approval.machine.label}</Link></> },
+              { key: 'Member', value: approval.member.name },
+              { key: 'Made', value: <Time at={approval.createdAt} seconds /> },
+              { key: waiting ? 'Waits until' : 'Waited until', value: <Time at={approval.expiresAt} seconds /> },
+              { key: 'Digest', value: <code className="break-all text-ink-2 text-xs">{approval.requestDigest}</code> },
+            ]}
+          />
+        </Card>
+        {approval.askedBefore.length > 0 && (
+          <Card title="Asked before by this session" sub="in the last day">
+            <ApprovalTable org={org} rows={approval.askedBefore} caption="Earlier requests of this session" empty={null} />
+          </Card>
+        )}
+      </div>
+    </>
+  )
+}
+
+async function load(org: string, handle: string): Promise<ApprovalDetail> {
+  try {
+    return await (await api()).approval.get({ org, handle })
+  } catch (error) {
+    if (isAppError((error as Error).cause) && ((error as Error).cause as { code: string }).code === 'NOT_FOUND') notFound()
+    throw error
+  }
+}
+
+function waitingWords(approval: ApprovalDetail) {
+  const who = approval.eligible.map(member => `${member.name} (${member.role})`)
+  return (
+    <>
+      It is stopped until {approval.approvals > 1 ? `${approval.approvals} people` : 'somebody'} with the role <strong>{approval.role}</strong> or
+      above {approval.approvals > 1 ? 'answer' : 'answers'}.{' '}
+      {who.length === 0 ? 'Right now nobody can.' : `Right now that is ${who.slice(0, 4).join(', ')}${who.length > 4 ? ` and ${who.length - 4} more` : ''}.`}
+    </>
+  )
+}
+
+function thresholdOf(approval: ApprovalDetail): string {
+  const when = approval.rulesInForce[0]?.text.when as Record<string, string> | undefined
+  const first = when && Object.entries(when).find(([key]) => key !== 'window' && key !== 'budget')
+  return first ? `rule: ${first[1]}` : ''
+}
