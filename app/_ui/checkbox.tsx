@@ -17,12 +17,12 @@ export function Checkbox({ label, hint, className, ...rest }: Props) {
             type="checkbox"
             aria-describedby={hint ? hintId : undefined}
             {...rest}
-            className="peer absolute inset-0 appearance-none rounded-sm border border-control bg-panel checked:border-accent checked:bg-accent disabled:opacity-50"
+            className="peer absolute inset-0 appearance-none rounded-sm forced-colors:appearance-auto border border-control bg-panel checked:border-accent checked:bg-accent disabled:opacity-50"
           />
           <Check
             aria-hidden
             strokeWidth={3}
-            className="pointer-events-none relative hidden size-3 text-accent-ink peer-checked:block"
+            className="pointer-events-none relative hidden size-3 text-accent-ink peer-checked:block forced-colors:hidden!"
           />
         </span>
         <span>{label}</span>

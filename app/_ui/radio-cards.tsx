@@ -57,7 +57,7 @@ export function RadioCards<V extends string>({
                 ? { defaultChecked: option.value === defaultValue }
                 : { checked: option.value === value })}
               onChange={() => onChange?.(option.value)}
-              className="mt-0.5 size-4 appearance-none rounded-full border border-control bg-panel outline-0 checked:border-5 checked:border-accent"
+              className="mt-0.5 size-4 appearance-none rounded-full forced-colors:appearance-auto border border-control bg-panel outline-0 checked:border-5 checked:border-accent"
             />
             <label
               htmlFor={`${own}-${option.value}`}

@@ -36,7 +36,7 @@ export function SegmentedControl<V extends string>(props: Props<V>) {
             className={cn(
               'relative flex min-h-7.5 items-center justify-center border-line-strong border-r px-3 text-center text-xs text-ink-2 pointer-coarse:min-h-10',
               'first:rounded-l-[5px] last:rounded-r-[5px] last:border-r-0 has-enabled:hover:text-ink has-disabled:cursor-not-allowed has-disabled:opacity-60',
-              'has-checked:bg-accent-soft has-checked:font-semibold has-checked:text-accent has-checked:has-enabled:hover:text-accent',
+              'has-checked:bg-accent-soft has-checked:font-semibold forced-colors:has-checked:underline has-checked:text-accent has-checked:has-enabled:hover:text-accent',
               'has-focus-visible:z-1 has-focus-visible:outline-2 has-focus-visible:outline-accent',
             )}
           >

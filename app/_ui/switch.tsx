@@ -21,11 +21,11 @@ export function Switch({ label, hint, className, ...rest }: Props) {
             {...AS_SWITCH}
             aria-describedby={hint ? hintId : undefined}
             {...rest}
-            className="peer absolute inset-0 appearance-none rounded-full border border-control bg-raised transition-colors checked:border-accent checked:bg-accent disabled:opacity-50"
+            className="peer absolute inset-0 appearance-none rounded-full forced-colors:appearance-auto border border-control bg-raised transition-colors checked:border-accent checked:bg-accent disabled:opacity-50"
           />
           <span
             aria-hidden
-            className="pointer-events-none absolute top-1 left-1 size-3 rounded-full bg-control transition-transform peer-checked:translate-x-4 peer-checked:bg-accent-ink"
+            className="pointer-events-none absolute top-1 left-1 size-3 forced-colors:hidden rounded-full bg-control transition-transform peer-checked:translate-x-4 peer-checked:bg-accent-ink"
           />
         </span>
       </label>
