@@ -1,0 +1,79 @@
+import { proof } from '#agent/crypto.ts'
+import { type Incoming, readFields, refuseRequest, type Reply, type Route } from './door.ts'
+import { takeBack } from './requests.ts'
+import { record, type Runtime } from './runtime.ts'
+import { explain, readingsOf, statusOf, waitingOf } from './status.ts'
+
+const HANDLE = '(bnd-[0-9a-f]{12})'
+
+/** What the API's acts need of the running daemon. */
+export type Acts = {
+  startedAt: string
+  sync(): Promise<void>
+  report(): Promise<void>
+  stop(): void
+  /** Takes in the spool, so that what the command has just left is seen. */
+  takeSpool(): void
+  preview(): object | undefined
+}
+
+/** The local API (CONTRACT "Daemon's loopback door"): it shows, denies, and fetches. Nothing here approves. */
+export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
+  const get = (path: string, handle: (incoming: Incoming, match: RegExpExecArray) => Reply): Route => ({ method: 'GET', path: new RegExp(`^/api/${path}$`), token: 'api', handle })
+  const act = (path: string, handle: (match: RegExpExecArray) => Reply | Promise<Reply>): Route => ({
+    method: 'POST',
+    path: new RegExp(`^/api/${path}$`),
+    token: 'api',
+    handle: ({ body }, match) => (readFields(body, []) ? handle(match) : refuseRequest(400, 'BAD_INPUT', 'This takes no fields.')),
+  })
+  return [
+    { method: 'GET', path: /^\/prove$/, token: 'none', handle: ({ query }) => prove(runtime, query.get('n') ?? '') },
+    get('status', () => ({ status: 200, body: statusOf(runtime, acts.startedAt) })),
+    get('waiting', () => ({ status: 200, body: waitingOf(runtime) })),
+    get('figures', () => ({ status: 200, body: readingsOf(runtime) })),
+    get('preview', () => ({ status: 200, body: acts.preview() ?? null })),
+    get(`decisions/${HANDLE}`, (_, match) => {
+      acts.takeSpool()
+      const found = explain(runtime, match[1]!)
+      return found ? { status: 200, body: found } : refuseRequest(404, 'NOT_FOUND', 'No decision has this handle.')
+    }),
+    act(`decisions/${HANDLE}/deny`, match => deny(runtime, match[1]!, acts)),
+    act('sync', async () => {
+      try {
+        await acts.sync()
+        await acts.report()
+        return { status: 200, body: { ok: true } }
+      } catch (error) {
+        return refuseRequest(502, (error as { refusal?: string; code?: string }).refusal ?? (error as { code?: string }).code ?? 'UNAVAILABLE', (error as Error).message)
+      }
+    }),
+    act('stop', () => {
+      acts.stop()
+      return { status: 200, body: { ok: true } }
+    }),
+  ]
+}
+
+function prove({ secret }: Runtime, n: string): Reply {
+  if (!/^[0-9a-f]{16,128}$/.test(n)) return refuseRequest(400, 'BAD_INPUT', 'n must be 16 to 128 hexadecimal digits.')
+  return { status: 200, text: proof(secret, n) }
+}
+
+/** A no from this machine. For an organisation's request that is a withdrawal: no record says that a person denied it. */
+function deny(runtime: Runtime, handle: string, acts: Acts): Reply {
+  const { state } = runtime
+  const decision = state.decisions.get(handle)?.entry
+  const target = decision?.question ?? handle
+  const asked = state.requests.get(target)
+  const question = state.questions.get(target)
+  if (asked) {
+    if (asked.state !== 'pending') return refuseRequest(409, 'NOT_PENDING', `The request is ${asked.state} already.`)
+    takeBack(runtime, target, 'denied_here')
+    void acts.sync().catch(() => {})
+    return { status: 200, body: { handle: target, state: 'withdrawn' } }
+  }
+  if (!question) return refuseRequest(404, 'NOT_FOUND', 'Nothing waits under this handle.')
+  if (question.state === 'denied') return refuseRequest(409, 'NOT_PENDING', 'It has been denied already.')
+  record(runtime, { kind: 'denied_here', handle: target }, { durable: true })
+  return { status: 200, body: { handle: target, state: 'denied' } }
+}

@@ -1,0 +1,99 @@
+import { type Home, readJson, writeJson } from '#agent/home.ts'
+import type { CrossedFigure } from '#core/approval/request.ts'
+import type { Action } from '#core/boundary/rule.ts'
+import { wireFigure } from '#core/boundary/crossed.ts'
+import type { Client } from '#core/client.ts'
+import type { Figures } from '#core/figure.ts'
+
+/** One hour of judged calls of a session, with the hour's highest figures: a row of the report. */
+export type HourlyCount = { hour: string; client: Client; action: Action; sessionRef: string; calls: number; figures: CrossedFigure[] }
+
+/** How often a rule held, since the beginning. */
+export type Fired = { fired: number; sessions: string[]; last: string }
+
+/** Three weeks without a control plane at a hundred sessions a day; beyond it the oldest go. */
+const HOURS_MAX = 20_000
+const SESSIONS_MAX = 1000
+
+/**
+ * What is only counted: calls per hour and how often each rule held. Kept in memory and written each minute, so that a call
+ * that crosses nothing costs no write.
+ */
+export class Counters {
+  private hours = new Map<string, HourlyCount>()
+  private rules = new Map<string, Fired>()
+  private dirty = false
+  /** Calls let through although something failed, since the start. */
+  failures = 0
+  calls = 0
+
+  constructor(private readonly home: Home) {
+    const kept = readJson<{ hours?: HourlyCount[]; rules?: Record<string, Fired> }>(home.counters)
+    if (Array.isArray(kept?.hours)) for (const row of kept.hours) this.hours.set(keyOf(row), row)
+    if (kept?.rules) this.rules = new Map(Object.entries(kept.rules))
+  }
+
+  /** Counts one judged call. */
+  judged(call: { client: Client; action: Action; sessionRef: string; figures: Figures }, nowMs: number): void {
+    const hour = new Date(nowMs - (nowMs % 3_600_000)).toISOString()
+    const key = `${hour} ${call.client} ${call.action} ${call.sessionRef}`
+    let row = this.hours.get(key)
+    if (!row) {
+      row = { hour, client: call.client, action: call.action, sessionRef: call.sessionRef, calls: 0, figures: [] }
+      this.hours.set(key, row)
+      if (this.hours.size > HOURS_MAX) this.hours.delete(this.hours.keys().next().value!)
+    }
+    row.calls++
+    this.calls++
+    this.dirty = true
+    for (const reading of call.figures) {
+      // what a workflow or agent is called says nothing in a count
+      if (reading.unit === 'name') continue
+      const at = row.figures.findIndex(figure => figure.name === reading.name && figure.qualifier === reading.qualifier)
+      if (at >= 0 && typeof reading.value === 'number' && Number(row.figures[at]!.value) * 1e6 >= reading.value) continue
+      const wire = wireFigure(reading)
+      if (wire && at >= 0) row.figures[at] = wire
+      else if (wire) row.figures.push(wire)
+    }
+  }
+
+  /** Counts that a rule held. */
+  fired(key: string, sessionRef: string, nowMs: number): void {
+    const rule = this.rules.get(key) ?? { fired: 0, sessions: [], last: '' }
+    rule.fired++
+    rule.last = new Date(nowMs).toISOString()
+    if (!rule.sessions.includes(sessionRef) && rule.sessions.length < SESSIONS_MAX) rule.sessions.push(sessionRef)
+    this.rules.set(key, rule)
+    this.dirty = true
+  }
+
+  ofRule(key: string): Fired | undefined {
+    return this.rules.get(key)
+  }
+
+  /** Rows that have not been reported yet, oldest first. */
+  pending(max: number): HourlyCount[] {
+    return [...this.hours.values()].slice(0, max)
+  }
+
+  /** Takes away what the control plane has taken: a row that has grown since keeps the rest. */
+  reported(rows: readonly HourlyCount[]): void {
+    for (const row of rows) {
+      const key = keyOf(row)
+      const now = this.hours.get(key)
+      if (!now) continue
+      if (now.calls <= row.calls) this.hours.delete(key)
+      else now.calls -= row.calls
+      this.dirty = true
+    }
+  }
+
+  /** Throws what the disk says. */
+  save(): void {
+    if (!this.dirty) return
+    writeJson(this.home, this.home.counters, { hours: [...this.hours.values()], rules: Object.fromEntries(this.rules) })
+    this.dirty = false
+  }
+}
+
+const keyOf = (row: Pick<HourlyCount, 'hour' | 'client' | 'action' | 'sessionRef'>) => `${row.hour} ${row.client} ${row.action} ${row.sessionRef}`

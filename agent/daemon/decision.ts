@@ -1,0 +1,91 @@
+import type { Decision, ToolCall } from '#agent/clients/adapter.ts'
+import { stepCeilings } from '#core/boundary/ceiling.ts'
+import { crossedFigures } from '#core/boundary/crossed.ts'
+import type { Match } from '#core/boundary/evaluate.ts'
+import { type RefusalState, refusalText } from '#core/boundary/refusal.ts'
+import { type Action, isUnsupported, requirementText } from '#core/boundary/rule.ts'
+import type { Client } from '#core/client.ts'
+import type { FigureReading } from '#core/figure.ts'
+import { makeHandle } from '#core/id.ts'
+import { formatMicros } from '#core/money.ts'
+import type { Plan } from './decide.ts'
+import type { DecisionEntry, JudgedRule, ReadFigure } from './entry.ts'
+import type { Blocked } from './releases.ts'
+import { record, type Runtime } from './runtime.ts'
+import type { Session } from './sessions.ts'
+
+/** One call that is being decided, with everything known about it. */
+export type About = { runtime: Runtime; client: Client; event: ToolCall; session: Session; plan: Plan; blocked: Blocked[] }
+
+/** What a pause point leaves for later: requests to be sent once the client has its answer. */
+export type Judgement = { decision: Decision; file: boolean }
+
+export const refuse = (text: string): Decision => ({ outcome: 'refuse', text })
+
+/** Words of a refusal that waits for the organisation. */
+export const refuseWith = (matches: readonly Match[], state: RefusalState, handle?: string): Decision =>
+  refuse(refusalText({ matches, state, ...(handle === undefined ? {} : { handle }) }))
+
+type Happened = {
+  did: DecisionEntry['did']
+  matches: readonly Match[]
+  answeredBy: DecisionEntry['answeredBy']
+  event: ToolCall
+  stage?: 'shadow' | 'enforce'
+  action?: Action
+  handle?: string
+  question?: string
+  grants?: string[]
+}
+
+/** Chains a decision; returns its handle. */
+export function recordDecision({ runtime, client, session, plan }: About, happened: Happened): string {
+  const { matches, event } = happened
+  const handle = happened.handle ?? makeHandle(runtime.random(6))
+  const until = stepCeilings(matches)
+  const strictest = matches.map(match => match.require.kind)
+  const outcome = (['deny', 'approver', 'ask', 'allow'] as const).find(kind => strictest.includes(kind)) ?? 'allow'
+  record(runtime, {
+    kind: 'decision',
+    handle,
+    client,
+    session: session.id,
+    sessionRef: session.ref,
+    ...(event.agentId === undefined ? {} : { agent: event.agentId }),
+    project: session.project,
+    user: runtime.user,
+    ...(event.toolUseId === undefined ? {} : { toolUse: event.toolUseId }),
+    action: happened.action ?? plan.action,
+    stage: happened.stage ?? 'enforce',
+    outcome,
+    did: happened.did,
+    rules: matches.map(match => judgedRule(runtime, match)),
+    figures: matches.flatMap(readFigures),
+    wire: crossedFigures(matches),
+    ...(happened.question === undefined ? {} : { question: happened.question }),
+    answeredBy: happened.answeredBy,
+    ...(until.length > 0 ? { until } : {}),
+    ...(happened.grants ? { grants: happened.grants } : {}),
+  })
+  return handle
+}
+
+function judgedRule(runtime: Runtime, { key, rule, require }: Match): JudgedRule {
+  const digest = runtime.rules.inForce().digests.get(key)
+  const note = isUnsupported(rule) ? undefined : rule.note
+  return { key, require: requirementText(require), ...(digest ? { digest } : {}), ...(note ? { note } : {}) }
+}
+
+const valueText = (value: FigureReading['value']) => (typeof value === 'number' ? formatMicros(value) : value)
+
+function readFigures({ crossed }: Match): ReadFigure[] {
+  return crossed.map(({ figure, qualifier, op, threshold, reading }) => ({
+    name: figure,
+    ...(qualifier === undefined ? {} : { qualifier }),
+    value: reading ? valueText(reading.value) : 'unread',
+    unit: reading?.unit ?? '',
+    op,
+    threshold: valueText(threshold),
+    ...(reading ? { observedAt: new Date(reading.observedAt).toISOString() } : {}),
+  }))
+}

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { isIPv4 } from 'node:net'
+import { sameSecret } from '#agent/crypto.ts'
+import { HOOK_BODY_MAX } from '#core/limits.ts'
+
+/** Bodies of the local API are a few fields. */
+const API_BODY_MAX = 64 * 1024
+/** A body that does not come in this time is not waited for. */
+const BODY_MS = 2000
+
+export type Reply = { status: number; body?: unknown; text?: string }
+export type Incoming = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers']; body: Buffer; arrivedMs: number }
+
+/** What lies behind the door. `token`: which secret opens it. */
+export type Route = { method: 'GET' | 'POST'; path: RegExp; token: 'hook' | 'api' | 'none'; bodyMax?: number; handle(incoming: Incoming, match: RegExpExecArray): Reply | Promise<Reply> }
+
+export type DoorSecrets = { port: number; hookToken: string; apiToken: string }
+
+const refuse = (status: number, code: string, message: string): Reply => ({ status, body: { error: { code, message } } })
+
+/**
+ * The daemon's one HTTP server, on loopback (TRUST §4). Before anything is read it refuses what a browser or another program
+ * could send: a Host that is not exactly ours, any Origin or Sec-Fetch header, a missing or wrong token, another type.
+ */
+export function makeDoor(secrets: () => DoorSecrets, routes: readonly Route[], onError: (error: unknown) => void): Server {
+  const server = createServer({ maxHeaderSize: 32 * 1024, requestTimeout: 10_000, headersTimeout: 5000 }, (request, response) => {
+    const arrivedMs = performance.now()
+    serve(request, arrivedMs, secrets(), routes)
+      .catch(error => {
+        onError(error)
+        return refuse(500, 'INTERNAL', 'The daemon failed at this.')
+      })
+      .then(reply => answer(request, response, reply))
+  })
+  server.keepAliveTimeout = 60_000
+  return server
+}
+
+async function serve(request: IncomingMessage, arrivedMs: number, secrets: DoorSecrets, routes: readonly Route[]): Promise<Reply> {
+  const { headers, method = '', url = '' } = request
+  if (headers.host !== `127.0.0.1:${secrets.port}`) return refuse(421, 'FORBIDDEN', 'This door answers to its own address only.')
+  if (headers.origin !== undefined || Object.keys(headers).some(name => name.startsWith('sec-fetch-'))) return refuse(403, 'FORBIDDEN', 'No browser comes through this door.')
+  const remote = request.socket.remoteAddress ?? ''
+  if (!isIPv4(remote) || !remote.startsWith('127.')) return refuse(403, 'FORBIDDEN', 'This door is on loopback.')
+  const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
+  const found = routes.map(route => ({ route, match: route.path.exec(pathname) })).find(({ route, match }) => match && route.method === method)
+  if (!found?.match) {
+    const other = routes.find(route => route.path.test(pathname))
+    return other ? refuse(405, 'BAD_INPUT', `This takes ${other.method}.`) : refuse(404, 'NOT_FOUND', 'There is nothing here.')
+  }
+  const { route, match } = found
+  if (route.token !== 'none') {
+    const given = /^Bearer ([\x21-\x7e]{1,200})$/.exec(headers.authorization ?? '')?.[1]
+    const wanted = route.token === 'hook' ? secrets.hookToken : secrets.apiToken
+    if (given === undefined || !sameSecret(given, wanted)) return refuse(401, 'NOT_SIGNED_IN', 'The token is missing or is not this door’s.')
+  }
+  let body: Buffer = Buffer.alloc(0)
+  if (method === 'POST') {
+    if (!/^application\/json\s*(;.*)?$/i.test(headers['content-type'] ?? '')) return refuse(415, 'BAD_INPUT', 'The body must be application/json.')
+    const max = route.bodyMax ?? API_BODY_MAX
+    if (Number(headers['content-length'] ?? 0) > max) return refuse(413, 'TOO_LARGE', 'The body is larger than allowed.')
+    const read = await readBody(request, max)
+    if (read === 'too large') return refuse(413, 'TOO_LARGE', 'The body is larger than allowed.')
+    if (read === 'too slow') return refuse(408, 'BAD_INPUT', 'The body did not come in time.')
+    body = read
+  }
+  return route.handle({ method, path: pathname, query: searchParams, headers, body, arrivedMs }, match)
+}
+
+/** The parsed body of an API call: an object with no other members than those named. */
+export function readFields(body: Buffer, allowed: readonly string[]): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(body.toString('utf8') || '{}') as unknown
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    return Object.keys(value).every(key => allowed.includes(key)) ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const hookBodyMax = HOOK_BODY_MAX
+export { refuse as refuseRequest }
+
+function readBody(request: IncomingMessage, max: number): Promise<Buffer | 'too large' | 'too slow'> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const timer = setTimeout(() => {
+      request.removeAllListeners('data')
+      resolve('too slow')
+    }, BODY_MS)
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > max) {
+        clearTimeout(timer)
+        request.removeAllListeners('data')
+        resolve('too large')
+      } else chunks.push(chunk)
+    })
+    request.on('end', () => {
+      clearTimeout(timer)
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    })
+    request.on('error', error => {
+      clearTimeout(timer)
+      reject(error)
+    })
+  })
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, { status, body, text }: Reply): void {
+  const bytes = Buffer.from(text ?? (body === undefined ? '' : JSON.stringify(body)))
+  response.writeHead(status, {
+    'content-type': text === undefined || text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8',
+    // a length, never chunks: the process that a client starts per event reads to the end of the connection
+    'content-length': bytes.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    // what is left of a refused body is not read
+    ...(status === 413 || status === 408 ? { connection: 'close' } : {}),
+  })
+  response.end(bytes)
+  if (status === 413 || status === 408) response.once('finish', () => request.destroy())
+}

@@ -1,0 +1,77 @@
+import type { Ceiling } from '#core/approval/answer.ts'
+import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
+import type { Action } from '#core/boundary/rule.ts'
+import type { ApprovalState, Report } from '#core/protocol.ts'
+
+/** What the connector can raise; the words of the report. */
+export type AlarmKind = Report['alarms'][number]['what']
+
+/** A rule as a decision met it: `key` is its name, with `org:` before an organisation's. */
+export type JudgedRule = { key: string; require: string; digest?: string; note?: string }
+
+/** A figure as a decision read it. Stays on the machine, so a workflow or agent stands by its name here. */
+export type ReadFigure = { name: string; qualifier?: string; value: string; unit: string; op: string; threshold: string; observedAt?: string }
+
+/** One pause point that crossed something (DESIGN §5: nothing crossed leaves counters only). */
+export type DecisionEntry = {
+  kind: 'decision'
+  handle: string
+  client: string
+  session: string
+  sessionRef: string
+  agent?: string
+  project: string
+  /** The user of this machine; never leaves it. */
+  user: string
+  toolUse?: string
+  action: Action
+  stage: 'shadow' | 'enforce'
+  outcome: 'allow' | 'ask' | 'approver' | 'deny'
+  did: 'passed' | 'asked' | 'refused' | 'released'
+  rules: JudgedRule[]
+  figures: ReadFigure[]
+  /** The same figures as they may leave the machine. */
+  wire: CrossedFigure[]
+  /** The open question or request that this call met, when it is another decision's. */
+  question?: string
+  /** Who can let it go on. */
+  answeredBy: 'organisation' | 'machine' | 'nobody'
+  /** Until when, and at which figures, a local yes holds. */
+  until?: Ceiling[]
+  /** Grants that let it go on: answer ids, or handles of local answers. */
+  grants?: string[]
+  why?: string
+}
+
+/** Everything the journal can hold. State is replayed from these and from nothing else. */
+export type EntryBody =
+  | { kind: 'begun'; connector: string }
+  | { kind: 'started'; connector: string; downFrom?: string }
+  | { kind: 'stopped' }
+  | { kind: 'journal_reset'; after: number; kept?: string; why: 'absent' | 'broken' }
+  | { kind: 'journal_rolled_back'; had: number; head: string }
+  | { kind: 'tail_cut'; bytes: number }
+  | DecisionEntry
+  | { kind: 'failure'; what: 'unreadable_input' | 'over_time' | 'error'; client: string; field?: string; session?: string; toolUse?: string; count: number }
+  | { kind: 'not_judged'; client: string; session: string; sessionRef: string; calls: number; from: string; to: string }
+  | { kind: 'request'; request: ApprovalRequest; digest: string; session: string; keys: string[]; role: string; replaces?: string }
+  | { kind: 'filed'; handle: string; state: ApprovalState; role: string; approvals: number; eligible: number; url: string }
+  | { kind: 'state'; handle: string; state: ApprovalState; at2: string; by: 'control plane' | 'machine'; why?: string; seq?: number }
+  | { kind: 'answer'; handle: string; answerId: string; seq: number; decision: 'approve' | 'deny'; jws: string; ok: boolean; why?: string }
+  | { kind: 'answer_refused'; seq: number; why: string; handle?: string }
+  | { kind: 'local_answer'; handle: string; scope: 'step' | 'session'; how: 'cli' | 'prompt'; toolUse?: string; tty?: string; chain?: string[] }
+  | { kind: 'declined'; handle: string; toolUse: string }
+  | { kind: 'denied_here'; handle: string }
+  | { kind: 'guard_refused'; handle: string; why: string; chain?: string[] }
+  | { kind: 'spend'; handle: string; answerId: string; toolUse: string; session: string }
+  | { kind: 'second_use'; handle: string; answerId: string; toolUse: string }
+  | { kind: 'lapsed'; handle: string; answerId: string }
+  | { kind: 'session_end'; client: string; session: string; reason: string }
+  | { kind: 'rules'; version: number; digest: string; rootSeq: number }
+  | { kind: 'root'; seq: number; digest: string }
+  | { kind: 'refused'; code: string }
+  | { kind: 'local_rules'; ok: boolean; rules: number; problems: number }
+  | { kind: 'alarm'; what: AlarmKind; note?: string }
+
+/** A line of the journal: its place, the hash of the line before ('' for the very first), when, and what. */
+export type Entry = { seq: number; prev: string; at: string } & EntryBody

@@ -1,0 +1,101 @@
+import type { ClientAdapter, HookEvent } from '#agent/clients/adapter.ts'
+import type { Client } from '#core/client.ts'
+import { PAUSE_POINT_MS } from '#core/limits.ts'
+import type { Judgement } from './decision.ts'
+import { hookBodyMax, type Incoming, type Reply, type Route } from './door.ts'
+import { judgeCall, noteEvent } from './judge.ts'
+import { record, type Runtime } from './runtime.ts'
+
+/** Failures of one kind are chained once in this time, with how many there were. */
+const FAILURE_EVERY_MS = 60_000
+
+type Failure = { what: 'unreadable_input' | 'over_time' | 'error'; client: string; field?: string; session?: string; toolUse?: string }
+
+/** Counts calls that went through because something on our side failed; each kind is chained at once, then once a minute. */
+export class Failures {
+  private readonly seen = new Map<string, { failure: Failure; at: number; more: number }>()
+
+  constructor(private readonly runtime: Runtime) {}
+
+  note(failure: Failure): void {
+    this.runtime.counters.failures++
+    const key = `${failure.what} ${failure.client} ${failure.field ?? ''}`
+    const known = this.seen.get(key)
+    if (known && this.runtime.now() - known.at < FAILURE_EVERY_MS) {
+      known.more++
+      return
+    }
+    const count = 1 + (known?.more ?? 0)
+    this.seen.set(key, { failure, at: this.runtime.now(), more: 0 })
+    record(this.runtime, { kind: 'failure', count, ...failure })
+  }
+
+  /** Chains what was only counted; each minute and at the end. */
+  flush(): void {
+    for (const known of this.seen.values()) {
+      if (known.more > 0) record(this.runtime, { kind: 'failure', count: known.more, ...known.failure })
+      known.more = 0
+    }
+  }
+}
+
+/** `POST /hook/<client>`: the client's event in, its answer out. */
+export function hookRoute(runtime: Runtime, failures: Failures, fileSoon: () => void): Route {
+  return {
+    method: 'POST',
+    path: /^\/hook\/([a-z-]{1,40})$/,
+    token: 'hook',
+    bodyMax: hookBodyMax,
+    handle: (incoming, match) => {
+      const adapter = runtime.adapters.get(match[1]!)
+      if (!adapter) return { status: 404, body: { error: { code: 'NOT_FOUND', message: 'No such client.' } } }
+      return answerHook(runtime, adapter, failures, incoming, fileSoon)
+    },
+  }
+}
+
+function answerHook(runtime: Runtime, adapter: ClientAdapter, failures: Failures, incoming: Incoming, fileSoon: () => void): Reply {
+  const { client } = adapter
+  const broken = (failure: Omit<Failure, 'client'>, why: string): Reply => {
+    try {
+      failures.note({ client, ...failure })
+    } catch (error) {
+      runtime.log(`a failure could not be recorded: ${String(error)}`)
+    }
+    const { status, body } = adapter.renderBroken(why).http
+    return { status, text: body }
+  }
+  let event: HookEvent | undefined
+  try {
+    const read = adapter.parse(incoming.body, runtime.now(), adapter.originFromHeaders(incoming.headers))
+    if (read.kind === 'parse_failure') return broken({ what: 'unreadable_input', field: read.field ?? read.reason }, `the hook's input could not be read (${read.reason})`)
+    event = read
+    const attended = attendedOf(event, incoming.headers)
+    const judgement = judgeEvent(runtime, client as Client, event, attended)
+    if (performance.now() - incoming.arrivedMs > PAUSE_POINT_MS) {
+      return broken({ what: 'over_time', session: event.sessionId, ...(event.kind === 'tool_call' && event.toolUseId ? { toolUse: event.toolUseId } : {}) }, 'the decision took too long')
+    }
+    if (judgement.file) fileSoon()
+    const { status, body } = adapter.render(judgement.decision, event).http
+    return { status, text: body }
+  } catch (error) {
+    runtime.log(`a hook failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    return broken({ what: 'error', ...(event ? { session: event.sessionId } : {}) }, 'the daemon failed to decide')
+  }
+}
+
+/** Takes in one event; only a tool call can be held. */
+export function judgeEvent(runtime: Runtime, client: Client, event: HookEvent, attended: boolean | undefined): Judgement {
+  // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
+  const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
+  if (event.kind === 'tool_call') return judgeCall(runtime, client, event, session, (attended ?? session.attended) === true)
+  noteEvent(runtime, event, session)
+  return { decision: { outcome: 'pass', text: '' }, file: false }
+}
+
+/** What the adapter could tell, else what the command hook's process said in its header. */
+export function attendedOf(event: HookEvent, headers: Readonly<Record<string, string | string[] | undefined>>): boolean | undefined {
+  if (event.attended !== undefined) return event.attended
+  const said = headers['x-holdpoint-attended']
+  return said === '1' ? true : said === '0' ? false : undefined
+}

@@ -1,0 +1,267 @@
+import { ftruncateSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { crypto } from '#agent/crypto.ts'
+import { ensureDir, type Home, readJson, writeAll, writeJson } from '#agent/home.ts'
+import { type JournalHead, lineHash, type ReportedHead } from '#core/journal.ts'
+import type { Entry, EntryBody } from './entry.ts'
+
+/** A file of the journal is closed at this size; the chain goes on in the next. */
+const FILE_MAX = 8 * 1024 * 1024
+/** Lines kept in memory while the disk takes none; beyond it the oldest cannot be kept and the loss is told. */
+const UNWRITTEN_MAX = 5000
+
+/** What the start found that somebody should know. */
+export type JournalTrouble = 'journal_reset' | 'journal_rolled_back' | 'disk_full'
+
+const NAME = /^(\d{12})\.jsonl$/
+
+/**
+ * The machine's journal: an append-only chain of JSON lines, the only source of truth for decisions, requests, answers and
+ * spends (TRUST §7). One writer. Plain writes survive kill -9; {@link append} with `durable` also survives power loss.
+ *
+ * While the disk is full or read-only, lines wait in memory, chained, and go out when it takes them again.
+ */
+export class Journal {
+  private fd: number | undefined
+  private size = 0
+  private lastSeq = -1
+  private lastHash = ''
+  private firstSeq = 0
+  private unwritten: string[] = []
+  private lost = 0
+  private highDirty = false
+  /** What opening found. */
+  readonly troubles: JournalTrouble[] = []
+  /** Whether the newest write reached the disk. */
+  writable = true
+
+  /** Every entry that was read, for the replay; emptied by whoever has read it. */
+  entries: Entry[] = []
+  /** What opening itself has chained. */
+  readonly opened: Entry[] = []
+
+  constructor(
+    private readonly home: Home,
+    private readonly now: () => number,
+    private readonly connector: string,
+    private readonly fileMax = FILE_MAX,
+  ) {
+    this.open()
+  }
+
+  /**
+   * Chains one entry. With `durable` it is flushed to the disk before this returns; `false` means that it is not there (and
+   * that nothing may be released on its strength).
+   */
+  append(body: EntryBody, { durable = false }: { durable?: boolean } = {}): { entry: Entry; written: boolean } {
+    const entry = { seq: this.lastSeq + 1, prev: this.lastHash, at: new Date(this.now()).toISOString(), ...body } as Entry
+    const line = JSON.stringify(entry)
+    this.lastSeq = entry.seq
+    this.lastHash = lineHash(line, crypto.sha256)
+    this.highDirty = true
+    this.unwritten.push(`${line}\n`)
+    return { entry, written: this.flush(durable) }
+  }
+
+  /** Writes what waits in memory. Called with each entry and each minute. */
+  flush(durable = false): boolean {
+    const { disk } = this.home
+    try {
+      while (this.unwritten.length > 0) {
+        if (this.fd === undefined || this.size >= this.fileMax) this.nextFile()
+        const bytes = Buffer.from(this.unwritten[0]!)
+        try {
+          writeAll(disk, this.fd!, bytes)
+        } catch (error) {
+          // a part of the line may be there: take it back, so that the file stays whole lines
+          ftruncateSync(this.fd!, this.size)
+          throw error
+        }
+        this.size += bytes.length
+        this.unwritten.shift()
+      }
+      if (durable) disk.fsync(this.fd!)
+      this.writable = true
+      return true
+    } catch {
+      this.writable = false
+      while (this.unwritten.length > UNWRITTEN_MAX) {
+        this.unwritten.shift()
+        this.lost++
+      }
+      return false
+    }
+  }
+
+  get head(): JournalHead {
+    return { seq: this.lastSeq, head: this.lastHash }
+  }
+
+  /**
+   * The head with the line that stands now where the control plane last recorded one. Left out only when this journal began
+   * anew after that line; when it is merely shorter, its own end stands there and shows it.
+   */
+  headBeside(recorded: JournalHead): ReportedHead {
+    if (recorded.seq < this.firstSeq) return this.head
+    if (recorded.seq > this.lastSeq) return { ...this.head, anchor: this.head }
+    const hash = recorded.seq === this.lastSeq ? this.lastHash : this.hashAt(recorded.seq)
+    return { ...this.head, anchor: { seq: recorded.seq, head: hash ?? this.lastHash } }
+  }
+
+  /** Keeps the newest line's number and hash apart from the journal, so that a shortened journal is seen. */
+  keepHigh(): void {
+    // the lines must be down before their number is: or a power cut would read as a journal that was shortened
+    if (!this.highDirty || !this.flush(true)) return
+    try {
+      writeJson(this.home, this.home.journalHigh, this.head)
+      this.highDirty = false
+    } catch {
+      // tried again with the next one; the disk's trouble is told by the writes themselves
+    }
+  }
+
+  /** Entries that name a handle, oldest first: for `explain`, where memory no longer has them. */
+  find(handle: string): Entry[] {
+    return this.files().flatMap(name =>
+      readFileSync(join(this.home.journal, name), 'utf8')
+        .split('\n')
+        .filter(line => line.includes(handle))
+        .map(line => JSON.parse(line) as Entry),
+    )
+  }
+
+  close(): void {
+    this.flush()
+    this.keepHigh()
+    if (this.fd !== undefined) this.home.disk.close(this.fd)
+    this.fd = undefined
+  }
+
+  private files(): string[] {
+    try {
+      return readdirSync(this.home.journal).filter(name => NAME.test(name)).sort()
+    } catch {
+      return []
+    }
+  }
+
+  private hashAt(seq: number): string | undefined {
+    const file = this.files().filter(name => Number(NAME.exec(name)![1]) <= seq).at(-1)
+    if (!file) return undefined
+    const first = Number(NAME.exec(file)![1])
+    const line = readFileSync(join(this.home.journal, file), 'utf8').split('\n')[seq - first]
+    return line ? lineHash(line, crypto.sha256) : undefined
+  }
+
+  private nextFile(): void {
+    const { disk, journal } = this.home
+    if (this.fd !== undefined) {
+      disk.fsync(this.fd)
+      disk.close(this.fd)
+      this.fd = undefined
+    }
+    ensureDir(journal)
+    const first = (JSON.parse(this.unwritten[0]!) as Entry).seq
+    const path = join(journal, `${String(first).padStart(12, '0')}.jsonl`)
+    this.fd = disk.open(path, 'a', 0o600)
+    this.size = statSync(path).size
+  }
+
+  /** Reads and checks the whole chain. */
+  private open(): void {
+    const high = readJson<JournalHead>(this.home.journalHigh)
+    const files = this.files()
+    const read = this.readChain(files)
+    if (read.broken || (read.entries.length === 0 && high)) {
+      const kept = files.length > 0 ? this.setAside() : undefined
+      const after = Math.max(high?.seq ?? -1, read.entries.at(-1)?.seq ?? -1)
+      this.lastSeq = after
+      this.firstSeq = after + 1
+      this.troubles.push('journal_reset')
+      // what could be read up to the break still counts: an answer that was spent stays spent
+      this.entries = read.entries
+      this.opening({ kind: 'journal_reset', after, why: files.length > 0 ? 'broken' : 'absent', ...(kept ? { kept } : {}) })
+    } else if (read.entries.length === 0) {
+      this.opening({ kind: 'begun', connector: this.connector })
+    } else {
+      this.entries = read.entries
+      this.lastSeq = read.entries.at(-1)!.seq
+      this.lastHash = read.hash
+      this.firstSeq = read.entries[0]!.seq
+      this.openLast(files.at(-1)!, read.cutBytes)
+      if (read.cutBytes > 0) this.opening({ kind: 'tail_cut', bytes: read.cutBytes })
+      if (high && (high.seq > read.entries.at(-1)!.seq || (high.seq >= this.firstSeq && high.head !== this.knownHash(high.seq)))) {
+        this.troubles.push('journal_rolled_back')
+        this.opening({ kind: 'journal_rolled_back', had: high.seq, head: high.head })
+      }
+    }
+    if (!this.writable) this.troubles.push('disk_full')
+    this.keepHigh()
+  }
+
+  private opening(body: EntryBody): void {
+    this.opened.push(this.append(body).entry)
+  }
+
+  private knownHash(seq: number): string | undefined {
+    return seq === this.lastSeq ? this.lastHash : this.hashAt(seq)
+  }
+
+  private readChain(files: string[]): { entries: Entry[]; hash: string; broken: boolean; cutBytes: number } {
+    const entries: Entry[] = []
+    let hash = ''
+    let cutBytes = 0
+    for (const [i, name] of files.entries()) {
+      const text = readFileSync(join(this.home.journal, name), 'utf8')
+      const lines = text.split('\n')
+      // a line without its end is one that was being written when the process died; only the newest file can have one
+      const tail = lines.pop()!
+      if (tail !== '') {
+        if (i < files.length - 1) return { entries, hash, broken: true, cutBytes: 0 }
+        cutBytes = Buffer.byteLength(tail)
+      }
+      if (lines.length > 0 && Number(NAME.exec(name)![1]) !== (entries.at(-1)?.seq ?? Number(NAME.exec(name)![1]) - 1) + 1) return { entries, hash, broken: true, cutBytes: 0 }
+      for (const line of lines) {
+        const entry = parseLine(line)
+        const last = entries.at(-1)
+        const follows = last ? entry?.seq === last.seq + 1 && entry.prev === hash : entry?.prev === ''
+        if (!entry || !follows) return { entries, hash, broken: true, cutBytes: 0 }
+        entries.push(entry)
+        hash = lineHash(line, crypto.sha256)
+      }
+    }
+    return { entries, hash, broken: false, cutBytes }
+  }
+
+  private openLast(name: string, cutBytes: number): void {
+    try {
+      const path = join(this.home.journal, name)
+      const fd = this.home.disk.open(path, 'a', 0o600)
+      this.size = statSync(path).size - cutBytes
+      if (cutBytes > 0) ftruncateSync(fd, this.size)
+      this.fd = fd
+    } catch {
+      this.writable = false
+    }
+  }
+
+  /** Moves a broken journal out of the way, whole. */
+  private setAside(): string | undefined {
+    const kept = `journal.broken-${new Date(this.now()).toISOString().replace(/[:.]/g, '-')}`
+    try {
+      renameSync(this.home.journal, join(this.home.root, kept))
+      return kept
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function parseLine(line: string): Entry | undefined {
+  try {
+    const entry = JSON.parse(line) as Entry
+    return typeof entry === 'object' && entry !== null && Number.isSafeInteger(entry.seq) && typeof entry.prev === 'string' && typeof entry.kind === 'string' ? entry : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
+
+/** A file per day, the newest kept: a session older than that is not looked at again. */
+const DAYS_KEPT = 3
+/** A day of this many judged calls is no person's day; beyond it the oldest are forgotten. */
+const IDS_MAX = 200_000
+const LINE = 25
+
+/**
+ * Which tool uses a hook has judged, to be compared with those that transcripts show (TRUST §4, unguarded calls).
+ *
+ * One append-only file per UTC day, 24 letters a call: a 96-bit mark of session and tool use and nothing else. A file per
+ * session would cost an open per call, the journal a chained line; this is one small write (some 5 µs), survives kill -9,
+ * and a day of ten thousand calls is a quarter of a megabyte.
+ */
+export class Judged {
+  private readonly marks = new Set<string>()
+  private fd: number | undefined
+  private day = ''
+  private unwritten = 0
+
+  constructor(
+    private readonly home: Home,
+    private readonly now: () => number,
+  ) {
+    for (const name of this.files().slice(-DAYS_KEPT)) this.load(join(home.judged, name))
+    for (const name of this.files().slice(0, -DAYS_KEPT)) remove(join(home.judged, name))
+  }
+
+  has(session: string, toolUse: string): boolean {
+    return this.marks.has(markOf(session, toolUse))
+  }
+
+  add(session: string, toolUse: string): void {
+    const mark = markOf(session, toolUse)
+    if (this.marks.has(mark)) return
+    if (this.marks.size >= IDS_MAX) for (const oldest of [...this.marks].slice(0, IDS_MAX / 10)) this.marks.delete(oldest)
+    this.marks.add(mark)
+    try {
+      this.openToday()
+      writeAll(this.home.disk, this.fd!, Buffer.from(`${mark}\n`))
+    } catch {
+      // kept in memory: after a restart such a call may count as unguarded, which says too much rather than too little
+      this.unwritten++
+    }
+  }
+
+  close(): void {
+    if (this.fd !== undefined) this.home.disk.close(this.fd)
+    this.fd = undefined
+  }
+
+  private openToday(): void {
+    const day = new Date(this.now()).toISOString().slice(0, 10)
+    if (this.fd !== undefined && day === this.day) return
+    this.close()
+    ensureDir(this.home.judged)
+    const path = join(this.home.judged, `${day}.ids`)
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    // a mark that was half written when the process died
+    if (size % LINE !== 0) truncateSync(path, size - (size % LINE))
+    this.fd = this.home.disk.open(path, 'a', 0o600)
+    this.day = day
+    for (const name of this.files().slice(0, -DAYS_KEPT)) remove(join(this.home.judged, name))
+  }
+
+  private files(): string[] {
+    try {
+      return readdirSync(this.home.judged).filter(name => /^\d{4}-\d\d-\d\d\.ids$/.test(name)).sort()
+    } catch {
+      return []
+    }
+  }
+
+  private load(path: string): void {
+    try {
+      for (const mark of readFileSync(path, 'latin1').split('\n')) if (mark.length === LINE - 1) this.marks.add(mark)
+    } catch {
+      // unreadable: as if nothing had been judged that day
+    }
+  }
+}
+
+const markOf = (session: string, toolUse: string): string =>
+  createHash('sha256').update(`${session}\n${toolUse}`).digest('hex').slice(0, LINE - 1)

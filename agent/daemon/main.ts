@@ -1,0 +1,329 @@
+import { appendFileSync, statSync, truncateSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { claude } from '#agent/clients/claude/claude.ts'
+import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
+import { ControlPlane } from '#agent/control-plane.ts'
+import { random } from '#agent/crypto.ts'
+import { ensureDir, type Home, openHome, readBytes, readJson, remove, writeAtomic, writeJson } from '#agent/home.ts'
+import { TrustStore } from '#agent/trust/store.ts'
+import { readMachineKey, readTeam } from '#agent/trust/team.ts'
+import { base64url } from '#core/bytes.ts'
+import { apiRoutes } from './api.ts'
+import { Counters } from './counters.ts'
+import { type DoorSecrets, makeDoor } from './door.ts'
+import { Follower } from './follow.ts'
+import { Failures, hookRoute } from './hook-route.ts'
+import { Journal } from './journal.ts'
+import { Judged } from './judged.ts'
+import { takeResults } from './judge.ts'
+import { DaemonRefused, takeLock } from './lock.ts'
+import { openPort, proves } from './neighbour.ts'
+import { listPrices } from './prices.ts'
+import { Reporter } from './report.ts'
+import { endWhatIsOver } from './requests.ts'
+import { Rules } from './rules.ts'
+import { alarm, type Membership, record, type Runtime } from './runtime.ts'
+import { Sessions } from './sessions.ts'
+import { takeSpool } from './spool.ts'
+import { State } from './state.ts'
+
+export { DaemonRefused } from './lock.ts'
+
+export type DaemonOptions = {
+  /** The folder of this machine's files, or an opened home. */
+  home?: string | Home
+  version?: string
+  clientHome?: ClientHome
+  adapters?: readonly ClientAdapter[]
+  /** Milliseconds since 1970. */
+  now?: () => number
+  /** Port for the first start; later ones keep what the first had. 0 = any free one. */
+  port?: number
+  /** False: nothing is asked of the control plane by itself (`sync` still does). */
+  follow?: boolean
+}
+
+export type Daemon = {
+  readonly port: number
+  readonly home: Home
+  readonly runtime: Runtime
+  /** Fetches rules and answers, sends requests. */
+  sync(): Promise<void>
+  report(): Promise<void>
+  /** What happens each minute. */
+  tick(): Promise<void>
+  stop(): Promise<void>
+  readonly stopped: Promise<void>
+}
+
+/** Tokens of the door; they and the port stay the same over restarts. `since`: the first start of all. */
+type Tokens = { port: number; hookToken: string; apiToken: string; since: string }
+
+const MINUTE_MS = 60_000
+const SPOOL_EVERY_MS = 500
+const LOG_MAX = 4 * 1024 * 1024
+
+/**
+ * Starts the daemon of a home: takes the lock, replays the journal, opens the loopback door, looks at what ran while it was
+ * down, and follows the control plane. Resolves once the door is open.
+ * @throws DaemonRefused when another daemon of this home runs, or the port belongs to somebody else
+ */
+export async function runDaemon(options: DaemonOptions = {}): Promise<Daemon> {
+  const home = typeof options.home === 'object' ? options.home : openHome(options.home)
+  const now = options.now ?? Date.now
+  const version = options.version ?? '0.0.0'
+  const unlock = takeLock(home)
+  try {
+    return await start(home, version, now, options, unlock)
+  } catch (error) {
+    unlock?.()
+    throw error
+  }
+}
+
+async function start(home: Home, version: string, now: () => number, options: DaemonOptions, unlock: (() => void) | undefined): Promise<Daemon> {
+  const startedAt = new Date(now()).toISOString()
+  const log = logTo(home, now)
+  const secret = readSecret(home)
+  const tokens = readTokens(home, now)
+  const journal = new Journal(home, now, version)
+  const state = new State()
+  for (const entry of journal.entries) state.apply(entry)
+  journal.entries = []
+  const downFrom = state.lastEntryAt
+  const wasKilled = downFrom !== undefined && !state.lastStopped
+  for (const entry of journal.opened) state.apply(entry)
+  for (const trouble of journal.troubles) log(`the journal: ${trouble}`)
+
+  const adapters = new Map((options.adapters ?? [claude as unknown as ClientAdapter]).map(adapter => [adapter.client, adapter]))
+  const clientHome = options.clientHome ?? { homeDir: homedir(), env: process.env }
+  const judged = new Judged(home, now)
+  const sessions = new Sessions(home, clientHome, adapters, listPrices(), judged, secret, now, Date.parse(tokens.since), session => state.costHigh.get(session))
+  const counters = new Counters(home)
+  const runtime: Runtime = {
+    home,
+    version,
+    user: userName(),
+    clientHome,
+    adapters,
+    secret,
+    journal,
+    state,
+    rules: new Rules(
+      home,
+      () => runtime.membership?.trust,
+      local => {
+        record(runtime, { kind: 'local_rules', ok: local.errors.length === 0, rules: local.rules.length, problems: local.errors.length })
+        if (local.errors.length > 0) alarm(runtime, 'local_rules_broken')
+      },
+    ),
+    sessions,
+    judged,
+    counters,
+    membership: undefined,
+    now,
+    random,
+    log,
+  }
+  runtime.membership = join(runtime)
+  if (journal.troubles.includes('disk_full')) alarm(runtime, 'disk_full')
+  runtime.rules.inForce()
+
+  const follower = new Follower(runtime, () => random(1)[0]! / 256)
+  const reporter = new Reporter(runtime)
+  const failures = new Failures(runtime)
+  const exchangeSoon = () => void setImmediate(() => void follower.exchange().catch(() => {}))
+  const secrets: DoorSecrets = { port: tokens.port, hookToken: tokens.hookToken, apiToken: tokens.apiToken }
+  let finish = () => {}
+  const stopped = new Promise<void>(resolve => {
+    finish = resolve
+  })
+
+  const door = makeDoor(
+    () => secrets,
+    [
+      hookRoute(runtime, failures, exchangeSoon),
+      ...apiRoutes(runtime, {
+        startedAt,
+        sync: () => follower.sync(),
+        report: () => reporter.send(),
+        stop: () => void setImmediate(() => void stop()),
+        takeSpool: () => void takeSpool(runtime),
+        preview: () => (runtime.membership ? reporter.preview() : undefined),
+      }),
+    ],
+    error => log(`the door: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+  )
+  secrets.port = await listen(door, tokens.port || (options.port ?? 0), secret, runtime)
+  tokens.port = secrets.port
+  try {
+    writeJson(home, home.tokens, tokens)
+    writeJson(home, home.daemon, { ...secrets, pid: process.pid, startedAt, version })
+  } catch {
+    alarm(runtime, 'disk_full')
+  }
+
+  record(runtime, { kind: 'started', connector: version, ...(wasKilled ? { downFrom } : {}) })
+  takeSpool(runtime)
+  const unjudged = state.unjudged
+  lookAtSessions(runtime)
+  if (state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
+
+  const tick = async () => {
+    takeSpool(runtime)
+    if (noteMembership(runtime)) restartFollowing()
+    lookAtSessions(runtime)
+    endWhatIsOver(runtime)
+    failures.flush()
+    keepAll(runtime)
+    if (!runtime.membership) return
+    await follower.exchange().catch(() => {})
+    await reporter.send().catch(error => log(`the report: ${(error as Error).message}`))
+    state.forget(now(), reporter.journalTo)
+  }
+  let following: Follower | undefined
+  const restartFollowing = () => {
+    following?.stop()
+    following = undefined
+    if (options.follow === false || !runtime.membership) return
+    following = new Follower(runtime, () => random(1)[0]! / 256)
+    following.start()
+  }
+  restartFollowing()
+  let ticking = false
+  const minute = setInterval(() => {
+    if (ticking) return
+    ticking = true
+    void tick()
+      .catch(error => log(`each minute: ${(error as Error).stack}`))
+      .finally(() => {
+        ticking = false
+      })
+  }, MINUTE_MS)
+  const spool = setInterval(() => void takeSpool(runtime), SPOOL_EVERY_MS)
+
+  let ending: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    ending ??= (async () => {
+      clearInterval(minute)
+      clearInterval(spool)
+      following?.stop()
+      follower.stop()
+      await new Promise<void>(resolve => {
+        door.close(() => resolve())
+        door.closeIdleConnections()
+        setTimeout(() => door.closeAllConnections(), 500).unref()
+      })
+      failures.flush()
+      keepAll(runtime)
+      record(runtime, { kind: 'stopped' })
+      journal.close()
+      judged.close()
+      remove(home.daemon)
+      unlock?.()
+      finish()
+    })()
+    return ending
+  }
+  return { port: secrets.port, home, runtime, sync: () => follower.sync(), report: () => reporter.send(), tick, stop, stopped }
+}
+
+/** Writes what is kept in memory between times; a disk that takes none is told once and tried again. */
+function keepAll(runtime: Runtime): void {
+  const { trust } = runtime.membership ?? {}
+  const back = trust?.noteClock() ?? 0
+  if (back > MINUTE_MS) alarm(runtime, 'clock_moved_back')
+  try {
+    runtime.journal.flush()
+    runtime.journal.keepHigh()
+    runtime.counters.save()
+    runtime.sessions.save()
+  } catch (error) {
+    runtime.log(`the disk: ${(error as Error).message}`)
+    alarm(runtime, 'disk_full')
+  }
+  if (!runtime.journal.writable) alarm(runtime, 'disk_full')
+}
+
+/** Reads on in every session that is still young: cost between calls, answers at the prompt, and calls that nobody judged. */
+function lookAtSessions(runtime: Runtime): void {
+  const young = runtime.now() - 2 * 24 * 3600_000
+  for (const session of runtime.sessions.all()) {
+    if (session.lastSeen >= young) takeResults(runtime, session, runtime.sessions.observe(session, { budgetMs: 200 }))
+  }
+}
+
+function join(runtime: Runtime): Membership | undefined {
+  const team = readTeam(runtime.home)
+  const key = readMachineKey(runtime.home)
+  if (!team || !key) return undefined
+  const trust = new TrustStore(runtime.home, team, runtime.now, error => {
+    runtime.log(`the disk: ${String(error)}`)
+    trust.fail('disk', 'The rules could not be written to the disk; they are in force in memory.')
+    alarm(runtime, 'disk_full')
+  })
+  return { team, key, trust, controlPlane: new ControlPlane(team.origin, team.token) }
+}
+
+/** Joining and leaving while the daemon runs; true when something has changed. Leaving forgets rules, pin and token. */
+function noteMembership(runtime: Runtime): boolean {
+  const team = readTeam(runtime.home)
+  const known = runtime.membership?.team
+  if (known?.machine === team?.machine && known?.token === team?.token) return false
+  runtime.membership = join(runtime)
+  return true
+}
+
+function readSecret(home: Home): Uint8Array {
+  const kept = readBytes(home.secret)
+  if (kept?.length === 32) return kept
+  const made = random(32)
+  try {
+    writeAtomic(home, home.secret, made)
+  } catch (error) {
+    throw new DaemonRefused('no_home', `${home.root} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}), and nothing is there yet to start from.`)
+  }
+  return made
+}
+
+function readTokens(home: Home, now: () => number): Tokens {
+  const kept = readJson<Partial<Tokens>>(home.tokens) ?? {}
+  const port = Number.isInteger(kept.port) && kept.port! > 0 && kept.port! < 65536 ? kept.port! : 0
+  const token = (given: unknown) => (typeof given === 'string' && given.length >= 40 ? given : base64url(random(32)))
+  return { port, hookToken: token(kept.hookToken), apiToken: token(kept.apiToken), since: typeof kept.since === 'string' ? kept.since : new Date(now()).toISOString() }
+}
+
+/** Opens the door on loopback. A port that somebody else holds is not swapped for another: installed hooks point at it. */
+async function listen(door: ReturnType<typeof makeDoor>, port: number, secret: Uint8Array, runtime: Runtime): Promise<number> {
+  try {
+    return await openPort(door, port)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    if (await proves(port, secret)) throw new DaemonRefused('already_running', `The daemon of ${runtime.home.root} is already running on port ${port}.`)
+    alarm(runtime, 'daemon_impostor')
+    runtime.journal.close()
+    throw new DaemonRefused('port_taken', `Port ${port}, where the hooks of this machine go, belongs to another program. End it, or delete ${runtime.home.tokens} and install the hooks again.`)
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** One line per event, for a person; a log that grows too large begins anew. */
+function logTo(home: Home, now: () => number): (line: string) => void {
+  return line => {
+    try {
+      ensureDir(home.root)
+      if ((statSync(home.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX) truncateSync(home.log, 0)
+      appendFileSync(home.log, `${new Date(now()).toISOString()} ${line.replace(/\n/g, '\n  ')}\n`, { mode: 0o600 })
+    } catch {
+      // a log is the least of what a full disk costs
+    }
+  }
+}
+

@@ -1,0 +1,35 @@
+import type { Server } from 'node:http'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { hex } from '#core/bytes.ts'
+import { proof, random, sameSecret } from '#agent/crypto.ts'
+
+/** Opens a server on 127.0.0.1; resolves with the port it got. */
+export function openPort(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      server.off('error', reject)
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+/** Whether whoever listens on a port holds this machine's secret. */
+export function proves(port: number, secret: Uint8Array): Promise<boolean> {
+  const n = hex(random(16))
+  return new Promise(resolve => {
+    const asked = request({ host: '127.0.0.1', port, path: `/prove?n=${n}`, timeout: 1000 }, response => {
+      let text = ''
+      response.on('data', chunk => {
+        text += String(chunk)
+        if (text.length > 1000) asked.destroy()
+      })
+      response.on('end', () => resolve(sameSecret(text.trim(), proof(secret, n))))
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(false))
+    asked.on('close', () => resolve(false))
+    asked.end()
+  })
+}

@@ -1,0 +1,232 @@
+import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
+import { signJws } from '#agent/crypto.ts'
+import { readJson, writeJson } from '#agent/home.ts'
+import { CLIENTS, type Client, type Level } from '#core/client.ts'
+import type { JournalHead } from '#core/journal.ts'
+import type { Report } from '#core/protocol.ts'
+import type { HourlyCount } from './counters.ts'
+import type { DecisionEntry, Entry } from './entry.ts'
+import type { Runtime } from './runtime.ts'
+
+/** What fits into one report of 256 KiB with room to spare; the rest goes with the next one. */
+const OUTCOMES_MAX = 120
+const COUNTS_MAX = 200
+const GRANTS_MAX = 100
+/** Reports sent in a row to catch up. */
+const IN_A_ROW = 50
+
+/**
+ * What the control plane has acknowledged, and the report on its way: sent again byte for byte after a crash, so that nothing
+ * is counted twice and nothing is lost. Losing this file tells too much, never too little.
+ */
+type Sync = {
+  /** Number of the newest report that was made. */
+  seq: number
+  /** Everything in the journal up to here is known there. */
+  journalTo: number
+  /** The head that the control plane has on record. */
+  recorded?: JournalHead
+  pending?: { report: string; journalTo: number; counts: HourlyCount[] }
+}
+
+/** Builds, signs and sends reports (core/protocol.ts `Report`). */
+export class Reporter {
+  private readonly sync: Sync
+  private known = false
+
+  constructor(private readonly runtime: Runtime) {
+    const kept = readJson<Sync>(runtime.home.sync)
+    this.sync = Number.isSafeInteger(kept?.seq) && Number.isSafeInteger(kept?.journalTo) ? kept! : { seq: 0, journalTo: -1 }
+    this.known = kept?.recorded !== undefined
+  }
+
+  get journalTo(): number {
+    return this.sync.journalTo
+  }
+
+  /** Sends what there is. Throws what kept it from being sent; nothing is lost by that. */
+  async send(): Promise<void> {
+    for (let i = 0; i < IN_A_ROW; i++) if (!(await this.sendOne())) return
+  }
+
+  /** Returns true when there is more to send. */
+  private async sendOne(): Promise<boolean> {
+    const { membership } = this.runtime
+    if (!membership) return false
+    const pending = (this.sync.pending ??= this.make())
+    this.keep()
+    const answer = await membership.controlPlane.report(pending.report)
+    this.runtime.counters.reported(pending.counts)
+    delete this.sync.pending
+    this.sync.journalTo = Math.max(this.sync.journalTo, pending.journalTo)
+    this.sync.seq = Math.max(this.sync.seq, answer.seq)
+    if (answer.journal) this.sync.recorded = answer.journal
+    this.known = true
+    this.keep()
+    return this.next().length > 0 || this.runtime.counters.pending(COUNTS_MAX + 1).length > COUNTS_MAX
+  }
+
+  private next(): Entry[] {
+    return this.runtime.state.unreported.filter(entry => entry.seq > this.sync.journalTo)
+  }
+
+  private make(): NonNullable<Sync['pending']> {
+    const counts = this.runtime.counters.pending(COUNTS_MAX).map(row => ({ ...row, figures: [...row.figures] }))
+    const { taken, journalTo } = take(this.next(), this.runtime.journal.head.seq)
+    const report = this.build(taken, counts)
+    this.sync.seq = report.seq
+    return { report: signJws('holdpoint-report+jws', this.runtime.membership!.key, report), journalTo, counts }
+  }
+
+  /** The exact document that the next report would carry; `team preview` prints it. */
+  preview(): Report {
+    const { taken } = take(this.next(), this.runtime.journal.head.seq)
+    return this.build(taken, this.runtime.counters.pending(COUNTS_MAX))
+  }
+
+  private build(taken: Entry[], counts: HourlyCount[]): Report {
+    const { team, trust } = this.runtime.membership!
+    const { set, unsupported } = this.runtime.rules.inForce()
+    const root = trust.root
+    const lastError = trust.lastError
+    const { recorded } = this.sync
+    return {
+      v: 1,
+      org: team.org.id,
+      machine: team.machine,
+      seq: this.sync.seq + 1,
+      at: new Date(this.runtime.now()).toISOString(),
+      connector: this.runtime.version,
+      rules: {
+        version: set?.set.version ?? 0,
+        ...(set ? { digest: set.digest } : {}),
+        rootSeq: root?.root.seq ?? 0,
+        rootDigest: root?.digest ?? 'A'.repeat(43),
+        ...(trust.fresh ? { freshAt: trust.fresh.at } : {}),
+        ...(lastError ? { lastError: { code: errorCode(lastError.code), at: lastError.at } } : {}),
+        unsupported: unsupported.filter(name => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)).slice(0, 256),
+        unknownSections: Math.min(64, set?.unknownSections.length ?? 0),
+      },
+      hooks: hookLevels(this.runtime),
+      // before the control plane has told what it has on record, saying anything here could only look like a reset
+      ...(this.known ? { journal: recorded ? this.runtime.journal.headBeside(recorded) : this.runtime.journal.head } : {}),
+      unguarded: this.runtime.sessions
+        .all()
+        .filter(session => session.unguarded > 0 && isClient(session.client))
+        .sort((a, b) => b.lastSeen - a.lastSeen)
+        .slice(0, 200)
+        .map(session => ({ client: session.client as Client, sessionRef: session.ref, calls: session.unguarded, day: session.unguardedDay! })),
+      outcomes: taken.flatMap(outcomesOf),
+      counts,
+      grants: taken.flatMap(entry =>
+        entry.kind === 'spend' || entry.kind === 'lapsed'
+          ? [{ handle: entry.handle, answerId: entry.answerId, what: entry.kind === 'spend' ? ('used' as const) : ('lapsed' as const), at: entry.at }]
+          : [],
+      ),
+      alarms: alarmsOf(taken),
+    }
+  }
+
+  private keep(): void {
+    try {
+      writeJson(this.runtime.home, this.runtime.home.sync, this.sync)
+    } catch {
+      // in memory it still holds; a crash now would send one report again under the same number
+    }
+  }
+}
+
+/** As many entries as fit, oldest first, and up to where the journal is then known. */
+function take(entries: Entry[], head: number): { taken: Entry[]; journalTo: number } {
+  const taken: Entry[] = []
+  let outcomes = 0
+  let grants = 0
+  for (const entry of entries) {
+    if (entry.kind === 'decision') outcomes += organisationRules(entry).length
+    if (entry.kind === 'spend' || entry.kind === 'lapsed') grants++
+    if (outcomes > OUTCOMES_MAX || grants > GRANTS_MAX) return { taken, journalTo: entry.seq - 1 }
+    taken.push(entry)
+  }
+  return { taken, journalTo: head }
+}
+
+const isClient = (client: string): client is Client => (CLIENTS as readonly string[]).includes(client)
+const organisationRules = (entry: DecisionEntry) => entry.rules.filter(rule => rule.key.startsWith('org:'))
+
+function outcomesOf(entry: Entry): Report['outcomes'] {
+  if (entry.kind !== 'decision' || !isClient(entry.client)) return []
+  const { handle, client, action, sessionRef, stage, did, at } = entry
+  const organisation = organisationRules(entry)
+  // what a local rule alone has crossed stays at home
+  const names = new Set(organisation.flatMap(rule => rule.key.slice('org:'.length)))
+  return [...names].filter(name => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)).map(rule => {
+    const required = organisation.find(r => r.key === `org:${rule}`)!.require
+    const outcome = required.startsWith('approver') ? ('approver' as const) : (required as 'allow' | 'ask' | 'deny')
+    const figures = organisation.length === entry.rules.length ? entry.wire.slice(0, 16) : []
+    return { handle, rule, client: client as Client, action, sessionRef, stage, outcome, did, at, figures }
+  })
+}
+
+function alarmsOf(entries: Entry[]): Report['alarms'] {
+  const byKind = new Map<Report['alarms'][number]['what'], { count: number; at: string }>()
+  for (const entry of entries) {
+    const what =
+      entry.kind === 'alarm' ? entry.what
+      : entry.kind === 'journal_reset' || entry.kind === 'journal_rolled_back' || entry.kind === 'guard_refused' ? entry.kind
+      : entry.kind === 'second_use' ? 'second_use_of_answer'
+      : undefined
+    if (what) byKind.set(what, { count: (byKind.get(what)?.count ?? 0) + 1, at: entry.at })
+  }
+  return [...byKind].map(([what, { count, at }]) => ({ what, at, count }))
+}
+
+const ERROR_CODES: readonly string[] = ['malformed', 'bad_signature', 'unknown_key', 'other_organisation', 'lower_version', 'same_version_other_content', 'too_large', 'wrong_sequence', 'wrong_predecessor', 'wrong_next_key', 'too_few_signatures', 'key_in_two_roles', 'equivocation', 'not_the_pinned_root', 'expired', 'from_the_future', 'unreachable', 'revoked', 'disk']
+type ErrorCode = NonNullable<Report['rules']['lastError']>['code']
+const errorCode = (code: string): ErrorCode => (ERROR_CODES.includes(code) ? code : 'malformed') as ErrorCode
+
+/** What an adapter finds, in the closed words of the report. */
+const OFF: Record<string, Report['hooks'][number]['off'][number]> = {
+  hook_removed: 'hook_edited',
+  hook_edited: 'hook_edited',
+  foreign_entry_invalid: 'settings_unreadable',
+  settings_unusable: 'settings_unreadable',
+  managed_hooks_only: 'managed_only',
+  url_not_allowed: 'url_not_allowed',
+  plugins: 'mods_may_overrule',
+  client_too_old: 'client_too_old',
+  no_proxy_missing: 'proxy_diverts_hook',
+  no_proxy_emptied: 'proxy_diverts_hook',
+  canary_failed: 'canary_failed',
+}
+const LEVEL: Record<HookInspection['level'], Level> = { user_hook: 'user-hook', broken: 'broken', not_installed: 'not-installed' }
+
+const INSPECT_EVERY_MS = 60_000
+const inspected = new WeakMap<ClientAdapter, { at: number; hook: HookInspection | undefined }>()
+
+/** What is in force in a client's configuration; looked at once a minute at most. */
+export function inspectHooks(runtime: Runtime, adapter: ClientAdapter): HookInspection | undefined {
+  const known = inspected.get(adapter)
+  if (known && Math.abs(runtime.now() - known.at) < INSPECT_EVERY_MS) return known.hook
+  const projectDirs = [...new Set(runtime.sessions.all().filter(s => s.client === adapter.client).map(s => s.cwd))].slice(0, 20)
+  let hook: HookInspection | undefined
+  try {
+    hook = adapter.hooks.inspect(runtime.clientHome, { projectDirs })
+  } catch (error) {
+    runtime.log(`the settings of ${adapter.title} could not be read: ${(error as Error).message}`)
+  }
+  inspected.set(adapter, { at: runtime.now(), hook })
+  return hook
+}
+
+export function hookLevels(runtime: Runtime): Report['hooks'] {
+  return [...runtime.adapters.values()].flatMap(adapter => {
+    if (!isClient(adapter.client)) return []
+    const hook = inspectHooks(runtime, adapter)
+    if (!hook) return [{ client: adapter.client, level: 'broken' as const, off: ['settings_unreadable' as const] }]
+    const off = hook.findings.flatMap(({ code, file }) => {
+      if (code !== 'hooks_disabled') return OFF[code] ?? []
+      return [file === adapter.hooks.settingsPath(runtime.clientHome) ? ('hooks_disabled_by_user' as const) : ('hooks_disabled_by_project' as const)]
+    })
+    return [{ client: adapter.client, level: LEVEL[hook.level], off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)] }]
+  })
+}

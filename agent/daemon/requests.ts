@@ -1,0 +1,133 @@
+import { ControlPlaneError } from '#agent/control-plane.ts'
+import { crypto, signJws } from '#agent/crypto.ts'
+import { type ApprovalRequest, requestDigest } from '#core/approval/request.ts'
+import { crossedFigures } from '#core/boundary/crossed.ts'
+import type { Match } from '#core/boundary/evaluate.ts'
+import { isUnsupported } from '#core/boundary/rule.ts'
+import { base64url } from '#core/bytes.ts'
+import { makeHandle } from '#core/id.ts'
+import { ANSWER_MAX_MS, REQUEST_WAIT_S } from '#core/limits.ts'
+import { roleRank } from '#core/role.ts'
+import type { About } from './decision.ts'
+import { clockOf, record, type Runtime } from './runtime.ts'
+import type { FiledRequest } from './state.ts'
+
+/** A run without a person ends with its process and may be resumed: its requests wait this long before they are taken back. */
+const HEADLESS_GRACE_MS = 30 * 60_000
+/** A session that somebody left: nobody will come back to this very one. */
+const LEFT_BY_PERSON = new Set(['prompt_input_exit', 'clear', 'logout'])
+
+/**
+ * Makes a request about a held call and chains it whole, before anything is sent. Nothing in it is free text: fixed words,
+ * numbers, the organisation's own rule names, and references that only this machine can make (DESIGN §6).
+ */
+export function openRequest({ runtime, client, session, plan }: About, matches: readonly Match[], keys: string[]): FiledRequest {
+  const { team } = runtime.membership!
+  const { organisation, set } = runtime.rules.inForce()
+  const now = clockOf(runtime)
+  const earlier = [...runtime.state.requests.values()].filter(asked => asked.session === session.id && [...asked.keys].sort().join() === keys.join())
+  const waits = matches.map(({ rule }) => (isUnsupported(rule) ? undefined : rule.expires) ?? REQUEST_WAIT_S)
+  const request: ApprovalRequest = {
+    v: 1,
+    handle: freeHandle(runtime),
+    org: team.org.id,
+    machine: team.machine,
+    member: team.member.id,
+    client,
+    sessionRef: session.ref,
+    subject: { kind: 'session' },
+    action: plan.action,
+    rules: matches.map(({ rule }) => ({ name: rule.name, digest: organisation.get(rule.name)!.digest })),
+    ruleset: { version: set!.set.version, digest: set!.digest },
+    figures: crossedFigures(matches),
+    attempt: Math.max(0, ...earlier.map(asked => asked.request.attempt)) + 1,
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + Math.min(Math.min(...waits) * 1000, ANSWER_MAX_MS)).toISOString(),
+    nonce: base64url(runtime.random(16)),
+  }
+  const roles = matches.flatMap(({ require }) => (require.kind === 'approver' ? [require.role] : []))
+  const role = roles.reduce((a, b) => (roleRank(b) > roleRank(a) ? b : a), 'member' as const)
+  record(runtime, { kind: 'request', request, digest: requestDigest(request, crypto.sha256), session: session.id, keys, role })
+  return runtime.state.requests.get(request.handle)!
+}
+
+function freeHandle(runtime: Runtime): string {
+  for (;;) {
+    const handle = makeHandle(runtime.random(6))
+    if (!runtime.state.requests.has(handle) && !runtime.state.decisions.has(handle)) return handle
+  }
+}
+
+/** Sends what waits to be sent, and takes back what was taken back. Throws the first failure; the rest waits for the next turn. */
+export async function sendRequests(runtime: Runtime): Promise<void> {
+  const { membership } = runtime
+  if (!membership) return
+  for (const asked of [...runtime.state.requests.values()]) {
+    if (asked.state === 'pending' && !asked.filed && Date.parse(asked.request.expiresAt) > runtime.now()) await fileRequest(runtime, asked)
+    if (asked.withdraw && asked.filed) await withdrawRequest(runtime, asked.request.handle, asked.withdraw)
+  }
+}
+
+async function fileRequest(runtime: Runtime, asked: FiledRequest): Promise<void> {
+  const { controlPlane, key } = runtime.membership!
+  const { request } = asked
+  let filed: Awaited<ReturnType<typeof controlPlane.file>>
+  try {
+    filed = await controlPlane.file(signJws('holdpoint-request+jws', key, request))
+  } catch (error) {
+    if (!(error instanceof ControlPlaneError) || error.code !== 'CONFLICT') throw error
+    // another machine has the handle: the same request under a new one
+    mintAgain(runtime, asked)
+    return
+  }
+  if (filed.handle !== request.handle) {
+    // an open request about this subject from before this journal began: nobody here could use its answer
+    await controlPlane.withdraw(filed.handle, { by: 'machine', why: 'rule_gone' })
+    filed = await controlPlane.file(signJws('holdpoint-request+jws', key, request))
+    if (filed.handle !== request.handle) return
+  }
+  const { handle, state, role, approvals, eligible, url } = filed
+  record(runtime, { kind: 'filed', handle, state, role, approvals, eligible, url })
+}
+
+function mintAgain(runtime: Runtime, asked: FiledRequest): void {
+  const request = { ...asked.request, handle: freeHandle(runtime), nonce: base64url(runtime.random(16)) }
+  const { session, keys, role } = asked
+  record(runtime, { kind: 'request', request, digest: requestDigest(request, crypto.sha256), session, keys, role, replaces: asked.request.handle })
+}
+
+async function withdrawRequest(runtime: Runtime, handle: string, why: NonNullable<FiledRequest['withdraw']>): Promise<void> {
+  try {
+    const { state } = await runtime.membership!.controlPlane.withdraw(handle, { by: 'machine', why })
+    if (state !== 'withdrawn') runtime.log(`${handle} was ${state} before it could be taken back`)
+  } catch (error) {
+    // answered or ended meanwhile: there is nothing to take back any more
+    const over = error instanceof ControlPlaneError && ['NOT_PENDING', 'NOT_FOUND', 'EXPIRED'].includes(error.code)
+    if (!over) throw error
+  }
+  record(runtime, { kind: 'state', handle, state: 'withdrawn', at2: new Date(runtime.now()).toISOString(), by: 'control plane' })
+}
+
+/** Takes a request back: no record says that a person denied it. */
+export function takeBack(runtime: Runtime, handle: string, why: NonNullable<FiledRequest['withdraw']>): void {
+  if (runtime.state.requests.get(handle)?.state !== 'pending') return
+  record(runtime, { kind: 'state', handle, state: 'withdrawn', at2: new Date(runtime.now()).toISOString(), by: 'machine', why })
+}
+
+/** What ends by itself: requests whose time is up, whose session or rule is gone; answers that nobody has used. */
+export function endWhatIsOver(runtime: Runtime): void {
+  const now = clockOf(runtime)
+  const at2 = new Date(now).toISOString()
+  const { organisation } = runtime.rules.inForce()
+  for (const { request, session, state } of [...runtime.state.requests.values()]) {
+    if (state !== 'pending') continue
+    const ended = runtime.sessions.get(request.client, session)?.ended
+    if (Date.parse(request.expiresAt) <= now) record(runtime, { kind: 'state', handle: request.handle, state: 'expired', at2, by: 'machine' })
+    else if (ended && (LEFT_BY_PERSON.has(ended.reason) || now - ended.at > HEADLESS_GRACE_MS)) takeBack(runtime, request.handle, 'session_ended')
+    else if (runtime.membership && request.rules.some(({ name, digest }) => organisation.get(name)?.digest !== digest)) takeBack(runtime, request.handle, 'rule_gone')
+  }
+  for (const grant of runtime.state.grants.values()) {
+    if (grant.jws === undefined || grant.ended !== undefined || grant.spentBy !== undefined || grant.notAfter > now) continue
+    record(runtime, { kind: 'lapsed', handle: grant.handle, answerId: grant.id })
+  }
+}

@@ -1,0 +1,202 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ClientAdapter, ClientHome, HookEvent, SeenToolResult, UsageState } from '#agent/clients/adapter.ts'
+import { sessionRef } from '#agent/crypto.ts'
+import { type Home, readJson, remove, writeJson } from '#agent/home.ts'
+import { costReading, type FigureReading, nameReading } from '#core/figure.ts'
+import { subagentTier } from '#core/model-tier.ts'
+import { type Micros, microsUp } from '#core/money.ts'
+import type { Judged } from './judged.ts'
+import type { Pricing } from './prices.ts'
+import { projectOf } from './project.ts'
+
+/** A session that has been quiet for so long is forgotten; it may come back and is then read anew. */
+const KEEP_MS = 7 * 24 * 3600_000
+/** Tool uses older than this are not compared any more: what judged them may be forgotten. */
+const COMPARE_MS = 2 * 24 * 3600_000
+/** Reading on while a call waits takes at most this; a longer transcript is read to its end between calls. */
+const READ_MS = 1000
+
+const PICO_PER_MICRO = 1_000_000n
+
+/** What the daemon knows of one session of a client. Stays on the machine. */
+export type Session = {
+  client: string
+  id: string
+  ref: string
+  cwd: string
+  project: string
+  transcriptPath?: string
+  /** Whether somebody is at the keyboard, as far as it was said. */
+  attended?: boolean
+  model?: string
+  usage?: UsageState
+  /** Undefined until it was read once; never falls. */
+  cost?: Micros
+  costReadAt?: number
+  costProblem?: string
+  unpriced: string[]
+  /** Tool uses that the transcript shows and no hook has judged, not known to have run yet. */
+  waiting: Record<string, number>
+  /** Tool uses that ran without having been judged. */
+  unguarded: number
+  unguardedDay?: string
+  lastSeen: number
+  ended?: { at: number; reason: string }
+}
+
+/** What one look at a transcript brought besides the cost. */
+export type Observation = { results: SeenToolResult[]; unguarded: { calls: number; fromMs: number; toMs: number } }
+
+/** The sessions there are: who they are, what they have cost, and what ran in them unseen. */
+export class Sessions {
+  private readonly byKey = new Map<string, Session>()
+  private readonly dirty = new Set<Session>()
+
+  constructor(
+    private readonly home: Home,
+    private readonly clientHome: ClientHome,
+    private readonly adapters: ReadonlyMap<string, ClientAdapter>,
+    private readonly pricing: Pricing,
+    private readonly judged: Judged,
+    private readonly secret: Uint8Array,
+    private readonly now: () => number,
+    /** Tool uses from before this moment are nobody's business. */
+    private readonly since: number,
+    /** The highest cost that a decision has recorded for a session. */
+    private readonly recordedCost: (session: string) => Micros | undefined,
+  ) {
+    this.load()
+  }
+
+  all(): Session[] {
+    return [...this.byKey.values()]
+  }
+
+  get(client: string, id: string): Session | undefined {
+    return this.byKey.get(`${client}\n${id}`)
+  }
+
+  /** The session of an event, with what the event tells about it. */
+  note(client: string, event: HookEvent, attended: boolean | undefined): Session {
+    const key = `${client}\n${event.sessionId}`
+    let session = this.byKey.get(key)
+    if (!session) {
+      const cost = this.recordedCost(event.sessionId)
+      session = {
+        client,
+        id: event.sessionId,
+        ref: sessionRef(this.secret, event.sessionId),
+        cwd: event.cwd,
+        project: projectOf(event.cwd),
+        unpriced: [],
+        waiting: {},
+        unguarded: 0,
+        lastSeen: 0,
+        ...(cost === undefined ? {} : { cost }),
+      }
+      this.byKey.set(key, session)
+    }
+    session.lastSeen = this.now()
+    if (event.transcriptPath !== undefined) session.transcriptPath = event.transcriptPath
+    if (event.kind === 'session_start' && event.model !== undefined) session.model = event.model
+    if (event.kind === 'session_end') session.ended = { at: this.now(), reason: event.reason }
+    else delete session.ended
+    if (attended !== undefined) session.attended = attended
+    this.dirty.add(session)
+    return session
+  }
+
+  /** Reads on in a session's transcript. Bounded in time; what is left is read by the next look. */
+  observe(session: Session, { budgetMs = READ_MS }: { budgetMs?: number } = {}): Observation {
+    const adapter = this.adapters.get(session.client)
+    const observation: Observation = { results: [], unguarded: { calls: 0, fromMs: Number.POSITIVE_INFINITY, toMs: 0 } }
+    if (!adapter) return observation
+    const deadline = performance.now() + budgetMs
+    for (let more = true; more && performance.now() < deadline; ) {
+      const { id: sessionId, cwd, transcriptPath } = session
+      const read = adapter.usage.readSession(this.clientHome, { sessionId, cwd, transcriptPath }, session.usage, this.pricing)
+      session.usage = read.state
+      if (read.costPicoUsd !== undefined) session.cost = Math.max(session.cost ?? 0, microsUp(read.costPicoUsd, PICO_PER_MICRO))
+      if (read.fresh) {
+        session.costReadAt = this.now()
+        delete session.costProblem
+      } else if (read.problem !== undefined) session.costProblem = read.problem
+      if (read.model !== undefined) session.model = read.model
+      session.unpriced = read.unpricedModels
+      this.compare(session, read, observation)
+      if (read.records.length + read.toolUses.length + read.toolResults.length > 0) this.dirty.add(session)
+      more = read.more
+    }
+    return observation
+  }
+
+  /** Counts tool uses that ran and that no hook had judged. One that is still waiting may yet be judged. */
+  private compare(session: Session, read: { toolUses: { toolUseId: string; atMs: number }[]; toolResults: SeenToolResult[] }, seen: Observation): void {
+    const since = Math.max(this.since, this.now() - COMPARE_MS)
+    for (const { toolUseId, atMs } of read.toolUses) {
+      if (atMs >= since && !this.judged.has(session.id, toolUseId)) session.waiting[toolUseId] = atMs
+    }
+    for (const result of read.toolResults) {
+      seen.results.push(result)
+      const atMs = session.waiting[result.toolUseId]
+      if (atMs === undefined) continue
+      delete session.waiting[result.toolUseId]
+      if (result.outcome !== 'ran' || this.judged.has(session.id, result.toolUseId)) continue
+      this.judged.add(session.id, result.toolUseId)
+      session.unguarded++
+      session.unguardedDay = new Date(this.now()).toISOString().slice(0, 10)
+      seen.unguarded.calls++
+      seen.unguarded.fromMs = Math.min(seen.unguarded.fromMs, atMs)
+      seen.unguarded.toMs = Math.max(seen.unguarded.toMs, atMs)
+    }
+  }
+
+  /** Writes what has changed; called each minute and at the end. Throws what the disk says. */
+  save(): void {
+    for (const session of this.dirty) {
+      writeJson(this.home, this.pathOf(session), session)
+      this.dirty.delete(session)
+    }
+    const old = this.now() - KEEP_MS
+    for (const [key, session] of this.byKey) {
+      if (session.lastSeen >= old) continue
+      this.byKey.delete(key)
+      remove(this.pathOf(session))
+    }
+  }
+
+  private pathOf(session: Session): string {
+    return join(this.home.sessions, `${session.ref}.json`)
+  }
+
+  private load(): void {
+    let names: string[] = []
+    try {
+      names = readdirSync(this.home.sessions).filter(name => name.endsWith('.json'))
+    } catch {
+      return
+    }
+    for (const name of names) {
+      const session = readJson<Session>(join(this.home.sessions, name))
+      if (typeof session?.id !== 'string' || session.ref !== sessionRef(this.secret, session.id)) continue
+      const cost = Math.max(session.cost ?? 0, this.recordedCost(session.id) ?? 0)
+      this.byKey.set(`${session.client}\n${session.id}`, { ...session, ...(cost > 0 ? { cost } : {}) })
+    }
+  }
+}
+
+/** The figures of one call as the evaluator reads them. What has no source yet (plan windows, budgets) is unread. */
+export function figuresOf(session: Session, event: HookEvent, nowMs: number): FigureReading[] {
+  const agent = `${session.client}:${session.project}`
+  const figures = [nameReading('agent_id', agent, nowMs), nameReading('workflow_id', `${agent}:${session.id}`, nowMs)]
+  if (session.cost !== undefined) figures.push(costReading(session.cost, session.costReadAt ?? nowMs))
+  if (event.kind === 'tool_call' && event.startsSubagent) {
+    const tier = subagentTier({
+      ...(event.subagentModel === undefined ? {} : { model: event.subagentModel }),
+      ...(session.model === undefined ? {} : { sessionModel: session.model }),
+    })
+    figures.push(nameReading('model_tier', tier, nowMs))
+  }
+  return figures
+}

@@ -1,0 +1,83 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeChain, judgeChain, readChain } from '#agent/guard/ancestry.ts'
+import { seenAgents } from '#agent/guard/seen-agents.ts'
+import { readJson, remove } from '#agent/home.ts'
+import type { Client } from '#core/client.ts'
+import { attendedOf, judgeEvent } from './hook-route.ts'
+import { alarm, record, type Runtime } from './runtime.ts'
+
+const FILE_MAX = 64 * 1024
+/** Taken in at one go; the rest follows. */
+const BATCH = 200
+/** A local answer is given by a live process a moment ago. */
+const ANSWER_MAX_MS = 30_000
+
+type Spooled = Record<string, unknown>
+
+/** Takes in what hooks and the command left, oldest first; each file is chained and then deleted. Returns how many there were. */
+export function takeSpool(runtime: Runtime): number {
+  let names: string[]
+  try {
+    names = readdirSync(runtime.home.spool).filter(name => /^[a-z]+-[A-Za-z0-9_-]{1,80}\.json$/.test(name))
+  } catch {
+    return 0
+  }
+  const files = names
+    .map(name => join(runtime.home.spool, name))
+    .map(path => ({ path, stat: statSync(path, { throwIfNoEntry: false }) }))
+    .filter(({ stat }) => stat?.isFile())
+    .sort((a, b) => a.stat!.mtimeMs - b.stat!.mtimeMs)
+  for (const { path, stat } of files.slice(0, BATCH)) {
+    try {
+      const spooled = stat!.size <= FILE_MAX ? readJson<Spooled>(path) : undefined
+      if (spooled) takeOne(runtime, spooled)
+    } catch (error) {
+      runtime.log(`a spooled file could not be taken in: ${(error as Error).message}`)
+    }
+    remove(path)
+  }
+  return files.length
+}
+
+function takeOne(runtime: Runtime, spooled: Spooled): void {
+  if (spooled.kind === 'hook_event') takeEvent(runtime, spooled)
+  else if (spooled.kind === 'alarm') {
+    if (spooled.what === 'daemon_impostor') alarm(runtime, 'daemon_impostor')
+    else runtime.log(`a hook could not do its work: ${String(spooled.why).slice(0, 200)}`)
+  } else if (spooled.kind === 'local_answer') takeLocalAnswer(runtime, spooled)
+}
+
+/** An event that came while the daemon was down: it is learned from, never judged (the call has long gone on). */
+function takeEvent(runtime: Runtime, { client, body, headers }: Spooled): void {
+  const adapter = runtime.adapters.get(String(client))
+  if (!adapter || typeof body !== 'object' || body === null) return
+  const given = (typeof headers === 'object' && headers !== null ? headers : {}) as Record<string, string>
+  const event = adapter.parse(Buffer.from(JSON.stringify(body)), runtime.now(), adapter.originFromHeaders(given))
+  if (event.kind === 'parse_failure' || event.kind === 'tool_call') return
+  judgeEvent(runtime, adapter.client as Client, event, attendedOf(event, given))
+}
+
+/**
+ * An answer typed into `holdpoint approve`. The process that gave it is still there and is looked at again here: a file in
+ * the spool alone, which any program of this user can write, approves nothing. A deterrent, and called one.
+ */
+function takeLocalAnswer(runtime: Runtime, { handle, scope, pid, tty, at }: Spooled): void {
+  if (typeof handle !== 'string' || (scope !== 'step' && scope !== 'session') || typeof pid !== 'number') return
+  const decision = runtime.state.decisions.get(handle)?.entry
+  const question = runtime.state.questions.get(decision?.question ?? handle)
+  const target = question?.decision.handle ?? handle
+  const refuse = (why: string, chain?: string[]) => void record(runtime, { kind: 'guard_refused', handle: target, why, ...(chain ? { chain } : {}) })
+  // what the organisation's approvers must answer is never answered here
+  if (!question) return void (decision || runtime.state.requests.has(handle) ? refuse('not answered on this machine') : runtime.log(`an answer to ${handle}, which nobody asked, was ignored`))
+  if (question.state !== 'open') return
+  if (typeof at !== 'string' || !(Math.abs(runtime.now() - Date.parse(at)) <= ANSWER_MAX_MS)) return refuse('given too long ago')
+  const chain = readChain(pid)
+  const judged = judgeChain(chain, seenAgents(runtime.home.root))
+  if (!judged.ok) return refuse(judged.code, describeChain(chain))
+  record(
+    runtime,
+    { kind: 'local_answer', handle: target, scope, how: 'cli', ...(typeof tty === 'string' ? { tty: tty.slice(0, 40) } : {}), chain: describeChain(chain) },
+    { durable: true },
+  )
+}

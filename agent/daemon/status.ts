@@ -1,0 +1,187 @@
+import { ageMs } from '#core/fresh.ts'
+import { isUnsupported, requirementText } from '#core/boundary/rule.ts'
+import { figureLabel } from '#core/boundary/describe.ts'
+import { formatMicros } from '#core/money.ts'
+import { isFreshEnough } from './releases.ts'
+import { hookLevels, inspectHooks } from './report.ts'
+import { clockOf, type Runtime } from './runtime.ts'
+
+/** Figures that nothing on this machine can read yet. */
+const NO_SOURCE = ['plan_left_pct', 'budget_used_pct']
+
+/** `GET /api/status`. */
+export function statusOf(runtime: Runtime, startedAt: string): object {
+  const { membership, state, counters } = runtime
+  const now = clockOf(runtime)
+  const inForce = runtime.rules.inForce()
+  const { local } = inForce
+  const levels = hookLevels(runtime)
+  return {
+    version: runtime.version,
+    pid: process.pid,
+    startedAt,
+    team: membership
+      ? {
+          org: membership.team.org,
+          machine: membership.team.machine,
+          member: membership.team.member,
+          origin: membership.team.origin,
+          rules: {
+            version: inForce.set?.set.version ?? 0,
+            ...(inForce.set ? { digest: inForce.set.digest } : {}),
+            rootSeq: membership.trust.root?.root.seq ?? 0,
+            custody: membership.trust.root?.root.custody,
+            freshAt: membership.trust.fresh?.at,
+            ageS: seconds(ageMs(membership.trust.fresh, now)),
+            stale: inForce.set !== undefined && !isFreshEnough(runtime),
+            lastError: membership.trust.lastError,
+            equivocation: membership.trust.equivocation,
+            unsupported: inForce.unsupported,
+            unknownSections: inForce.set?.unknownSections ?? [],
+            highestSeen: membership.trust.version,
+          },
+          pin: membership.team.firstUse ? 'first use' : 'digest',
+        }
+      : null,
+    local: { source: local.source, errors: local.errors, warnings: local.warnings },
+    rules: inForce.rules.map(({ key, scope, rule }) => {
+      const fired = counters.ofRule(key)
+      const figures = isUnsupported(rule) ? [] : rule.when.map(condition => condition.figure)
+      const unread = figures.filter(figure => NO_SOURCE.includes(figure))
+      return {
+        name: key,
+        scope,
+        action: rule.action,
+        require: requirementText(rule.require),
+        stage: rule.stage,
+        fired: fired?.fired ?? 0,
+        sessions: fired?.sessions.length ?? 0,
+        last: fired?.last,
+        levels: levels.map(({ client, level, off }) => ({
+          client,
+          level: rule.action === 'share' || rule.action === 'model_route' ? 'idle' : level === 'user-hook' && unread.length > 0 ? 'figure-unread' : level,
+          off,
+          remedy: remedyOf(runtime, client),
+        })),
+        notes: [
+          ...unread.map(figure => `${figureLabel(figure)} cannot be read on this machine yet, so this rule ${rule.onUnknown === 'hold' ? 'always holds' : 'lets calls through'}`),
+          ...(isUnsupported(rule) ? [`this connector cannot read the rule: ${rule.reason}`] : []),
+          ...(scope === 'local' && rule.require.kind === 'approver' ? ['answered on this machine, like ask'] : []),
+          ...(rule.stage === 'shadow' ? ['in shadow: it records what it would have done'] : []),
+          ...(rule.action === 'share' ? ['nothing is uploaded under this rule yet'] : rule.action === 'model_route' ? ['no routing is configured'] : []),
+        ],
+      }
+    }),
+    sessions: runtime.sessions.all().map(session => ({
+      client: session.client,
+      session: session.id,
+      project: session.project,
+      costUsd: session.cost === undefined ? undefined : formatMicros(session.cost),
+      unreadable: session.costProblem,
+      unpriced: session.unpriced,
+      attended: session.attended ?? false,
+      lastSeen: new Date(session.lastSeen).toISOString(),
+      ended: session.ended?.reason,
+    })),
+    calls: counters.calls,
+    failures: counters.failures,
+    notJudged: state.unjudged,
+    unguarded: runtime.sessions.all().reduce((sum, session) => sum + session.unguarded, 0),
+    journal: { ...runtime.journal.head, writable: runtime.journal.writable },
+    alarms: [...state.alarms].map(([what, { count, at }]) => ({ what, count, at })),
+  }
+}
+
+const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
+
+function remedyOf(runtime: Runtime, client: string): string | undefined {
+  const adapter = runtime.adapters.get(client)
+  const hook = adapter && inspectHooks(runtime, adapter)
+  if (!hook) return undefined
+  if (hook.level === 'not_installed') return 'holdpoint hooks install'
+  return hook.findings.find(finding => finding.severity === 'off')?.text
+}
+
+/** `GET /api/waiting`: what somebody can still answer, the newest last. */
+export function waitingOf(runtime: Runtime): object[] {
+  const now = clockOf(runtime)
+  const { state } = runtime
+  const here = [...state.questions.values()]
+    .filter(({ state, decision }) => state === 'open' && decision.did === 'refused')
+    .map(({ decision, at }) => ({
+      handle: decision.handle,
+      rules: decision.rules.map(rule => rule.key),
+      action: decision.action,
+      client: decision.client,
+      session: decision.session,
+      figures: decision.figures,
+      state: 'waiting here',
+      since: at,
+      expiresAt: undefined,
+    }))
+  const there = [...state.requests.values()]
+    .filter(asked => asked.state === 'pending' && Date.parse(asked.request.expiresAt) > now)
+    .map(({ request, keys, role, session, filed }) => ({
+      handle: request.handle,
+      rules: keys,
+      action: request.action,
+      client: request.client,
+      session,
+      figures: request.figures,
+      state: `waiting for ${role}`,
+      since: request.createdAt,
+      expiresAt: request.expiresAt,
+      url: filed?.url,
+      sent: filed !== undefined,
+      eligible: filed?.eligible,
+    }))
+  return [...here, ...there].sort((a, b) => Date.parse(a.since) - Date.parse(b.since))
+}
+
+/** `GET /api/decisions/HANDLE`: everything that the journal holds about a decision; undefined when it holds nothing. */
+export function explain(runtime: Runtime, handle: string): object | undefined {
+  const { state } = runtime
+  const decision = state.decisions.get(handle)?.entry
+  const asked = state.requests.get(decision?.question ?? handle)
+  const question = state.questions.get(decision?.question ?? handle)
+  const history = runtime.journal.find(handle)
+  if (!decision && !asked && history.length === 0) return undefined
+  const grants = [...state.grants.values()].filter(grant => grant.handle === (decision?.question ?? handle) || decision?.grants?.includes(grant.id))
+  return {
+    handle,
+    decision: decision ?? history.find(entry => entry.kind === 'decision'),
+    request: asked && { ...asked.request, digest: asked.digest, state: asked.state, role: asked.role, filed: asked.filed, answeredBy: asked.answeredBy, standsUntil: time(asked.standsUntil) },
+    question: question && { handle: question.decision.handle, state: question.state, standsUntil: time(question.standsUntil) },
+    grants: grants.map(grant => ({
+      id: grant.id,
+      handle: grant.handle,
+      scope: grant.scope,
+      until: grant.until,
+      notAfter: time(grant.notAfter),
+      spentBy: grant.spentBy,
+      ended: grant.ended,
+      answeredHere: grant.jws === undefined,
+    })),
+    history: history.map(({ prev: _, ...entry }) => entry),
+  }
+}
+
+const time = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())
+
+/** `GET /api/figures`: what each session's rules read now, with its age in seconds. */
+export function readingsOf(runtime: Runtime): object[] {
+  const now = runtime.now()
+  return runtime.sessions.all().flatMap(session => [
+    {
+      client: session.client,
+      session: session.id,
+      name: 'session_cost_usd',
+      value: session.cost === undefined ? 'unread' : formatMicros(session.cost),
+      unit: 'usd',
+      ageS: session.costReadAt === undefined ? undefined : Math.max(0, Math.round((now - session.costReadAt) / 1000)),
+      ...(session.unpriced.length > 0 ? { pricedAtBound: session.unpriced } : {}),
+      ...(session.costProblem ? { problem: session.costProblem } : {}),
+    },
+    ...NO_SOURCE.map(name => ({ client: session.client, session: session.id, name, value: 'unread', unit: 'pct', problem: 'nothing on this machine can read it yet' })),
+  ])
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod/mini'
+import { type Home, readJson } from '#agent/home.ts'
+import type { PrivateKey } from '#agent/crypto.ts'
+
+/** What `holdpoint join` left: whom this machine has joined, and the token that says so. */
+export const Team = z.object({
+  origin: z.string(),
+  org: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
+  machine: z.string(),
+  member: z.object({ id: z.string(), name: z.string() }),
+  token: z.string(),
+  /** True when the join line carried no root digest. */
+  firstUse: z.boolean(),
+  joinedAt: z.string(),
+})
+export type Team = z.infer<typeof Team>
+
+/** The joined organisation; undefined when none is joined or the file cannot be read. */
+export function readTeam(home: Home): Team | undefined {
+  const read = Team.safeParse(readJson(home.team))
+  return read.success ? read.data : undefined
+}
+
+/** The machine's private key; undefined when there is none. */
+export function readMachineKey(home: Home): PrivateKey | undefined {
+  const key = readJson<PrivateKey>(home.machineKey)
+  return key?.kty === 'OKP' && key.crv === 'Ed25519' && typeof key.x === 'string' && typeof key.d === 'string' ? key : undefined
+}
