@@ -8,7 +8,11 @@ import { log } from '../log.ts'
 import { STATUS } from './status.ts'
 
 /** What a request brings: who is signed in, if anybody. The clock is read when the context is opened. */
-export type ApiContext = { actor: MemberActor | null; reply?: { setCookie(value: string): void } }
+export type ApiContext = {
+  actor: MemberActor | null
+  /** Whether this very request may see the demo mailbox (server/auth/demo-mode.ts). Absent: it may not. */
+  mayReadDemoMail?: boolean
+}
 
 const t = initTRPC.context<ApiContext>().create({
   transformer: superjson,
@@ -54,6 +58,12 @@ const translated = t.procedure.use(async ({ next, path }) => {
 
 /** Anybody: sign-in state, health. */
 export const open = translated
+
+/** The demo mailbox: wherever it may not exist, it does not. */
+export const demoMailbox = translated.use(({ ctx, next }) => {
+  if (!ctx.mayReadDemoMail) throw new TRPCError({ code: 'NOT_FOUND', cause: new AppError('NOT_FOUND', 'There is no mailbox here.') })
+  return next()
+})
 
 /** A signed-in person, whatever organisation is asked about. */
 export const signedIn = translated.use(({ ctx, next }) => {

@@ -2,12 +2,17 @@ import { AppError } from '#core/error.ts'
 import { env } from '../env.ts'
 
 /**
- * Refuses a state-changing request that another page sent. The Origin must be the public address, to the port: SameSite
+ * Whether a state-changing request was sent by a page of ours. The Origin must be the public address, to the port: SameSite
  * alone lets every other port of localhost through, and an agent can serve a page there. Browsers send Origin with every POST.
  */
-export function demandOwnOrigin(request: Request): void {
+export function isOwnOrigin(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site')
-  if (request.headers.get('origin') !== new URL(env().publicUrl).origin || (site !== null && site !== 'same-origin')) {
+  return request.headers.get('origin') === new URL(env().publicUrl).origin && (site === null || site === 'same-origin')
+}
+
+/** {@link isOwnOrigin}, or a refusal that says what to open. */
+export function demandOwnOrigin(request: Request): void {
+  if (!isOwnOrigin(request)) {
     throw new AppError('FORBIDDEN', 'This came from another address than the one Holdpoint is at.', {
       remedy: `Open ${env().publicUrl} and try again.`,
       details: { why: 'origin' },

@@ -15,6 +15,7 @@ type Why = 'member_removed' | 'laptop_lost'
  */
 export async function endPresence(tx: Tx, ctx: FeatureContext, member: { id: string; orgId: string; email: string }, why: Why): Promise<{ [key: string]: Json }> {
   const { now } = ctx
+  await lockMachines(tx, member.id)
   const sessions = await tx.session.deleteMany({ where: { memberId: member.id } })
   const tokens = await tx.token.updateMany({ where: { memberId: member.id, revokedAt: null }, data: { revokedAt: now } })
   await tx.adminLogin.updateMany({ where: { memberId: member.id, takenAt: null, deniedAt: null }, data: { deniedAt: now } })
@@ -32,4 +33,9 @@ export async function endPresence(tx: Tx, ctx: FeatureContext, member: { id: str
     await recordEvidence(tx, ctx, { kind: 'machine.revoked', subject: { kind: 'machine', id }, data: { why } })
   }
   return { sessions: sessions.count, tokens: tokens.count, machines: machines.length }
+}
+
+/** Machines are locked first and in order, before the organisation and the ledger, as every change of several rows does. */
+export async function lockMachines(tx: Tx, memberId: string): Promise<void> {
+  await tx.$queryRaw`select 1 from "Machine" where "memberId" = ${memberId} order by id for update`
 }

@@ -8,7 +8,7 @@ import type { Tx } from '../db.ts'
 import { isRefusal } from '../db-refusal.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { personRef, recordEvidence } from './evidence.ts'
-import { endPresence } from './member-end.ts'
+import { endPresence, lockMachines } from './member-end.ts'
 
 export type MemberRow = {
   id: string
@@ -123,6 +123,7 @@ export async function removeMember(ctx: FeatureContext, input: { id: string }): 
 
 /** The one way in which a membership ends, whichever door asked for it. */
 export async function deactivateMember(tx: Tx, ctx: FeatureContext, member: Member): Promise<void> {
+  await lockMachines(tx, member.id)
   await tx.member.update({ where: { id: member.id }, data: { removedAt: ctx.now } })
   const ended = await endPresence(tx, ctx, member, 'member_removed')
   await notify(tx, { org: member.orgId, what: 'member' })

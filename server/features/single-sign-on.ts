@@ -8,7 +8,7 @@ import { recordEvidence } from './evidence.ts'
 import { type BegunSession, beginSession, type Visit } from './session.ts'
 
 /** What a provider asserted, its signature, issuer, audience and nonce already checked by the library. */
-export type Claims = { iss: string; sub: string; email?: unknown; email_verified?: unknown }
+export type Claims = { iss: string; sub: string; email?: unknown; email_verified?: unknown; auth_time?: unknown }
 
 /** Why a sign-in through a provider was refused; recorded with the refusal. */
 export type SingleSignOnRefusal = 'issuer' | 'unverified' | 'domain' | 'no_member'
@@ -35,12 +35,18 @@ export async function signInWithProvider(
   try {
     return await visit.db.$transaction(async tx => {
       const member = await findMember(tx, visit, connection, claims)
-      return beginSession(tx, visit, member, { method: 'oidc', authnAt: visit.now, demo: false, idpConnectionId: connection.id, replaces })
+      return beginSession(tx, visit, member, { method: 'oidc', authnAt: provedAt(visit, claims), demo: false, idpConnectionId: connection.id, replaces })
     })
   } catch (error) {
     if (isAppError(error) && error.code === 'FORBIDDEN') await recordRefusal(visit, connection, String(error.details?.why))
     throw error
   }
+}
+
+/** When the provider last asked the person, where it says so (`auth_time`): an old sign-in there is not a fresh one here. */
+function provedAt(visit: Visit, { auth_time }: Claims): Date {
+  const at = typeof auth_time === 'number' ? auth_time * 1000 : visit.now.getTime()
+  return new Date(Math.max(0, Math.min(at, visit.now.getTime())))
 }
 
 async function findMember(tx: Tx, visit: Visit, connection: OpenConnection, claims: Claims): Promise<Member> {

@@ -1,0 +1,3 @@
+import { codeDoor } from '#server/api/sign-in-doors.ts'
+
+export const { GET, HEAD, POST } = codeDoor

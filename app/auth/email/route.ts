@@ -1,0 +1,3 @@
+import { emailDoor } from '#server/api/sign-in-doors.ts'
+
+export const { GET, HEAD, POST } = emailDoor

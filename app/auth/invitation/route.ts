@@ -1,0 +1,3 @@
+import { invitationDoor } from '#server/api/sign-in-doors.ts'
+
+export const { GET, HEAD, POST } = invitationDoor

@@ -1,0 +1,3 @@
+import { signOutDoor } from '#server/api/sign-in-doors.ts'
+
+export const { GET, HEAD, POST } = signOutDoor

@@ -1,0 +1,3 @@
+import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
+
+export const { GET, HEAD, POST } = singleSignOnDoor

@@ -1,0 +1,25 @@
+import { adminLoginRouter } from './routers/admin-login.ts'
+import { approvalRouter } from './routers/approval.ts'
+import { boundaryRouter } from './routers/boundary.ts'
+import { evidenceRouter } from './routers/evidence.ts'
+import { machineRouter } from './routers/machine.ts'
+import { memberRouter } from './routers/member.ts'
+import { overviewRouter } from './routers/overview.ts'
+import { sessionRouter } from './routers/session.ts'
+import { settingsRouter } from './routers/settings.ts'
+import { router } from './trpc.ts'
+
+/** Everything that people's pages call. Connectors and credentials have /api/v1. */
+export const appRouter = router({
+  adminLogin: adminLoginRouter,
+  approval: approvalRouter,
+  boundary: boundaryRouter,
+  evidence: evidenceRouter,
+  machine: machineRouter,
+  member: memberRouter,
+  overview: overviewRouter,
+  session: sessionRouter,
+  settings: settingsRouter,
+})
+/** The one thing of the server that client parts may import, as a type. */
+export type AppRouter = typeof appRouter

@@ -1,0 +1,56 @@
+import { AppError, isAppError } from '#core/error.ts'
+import { demandOwnOrigin } from '../auth/origin.ts'
+import { env } from '../env.ts'
+import { log } from '../log.ts'
+
+/** Where a form leads and what the browser is to keep. */
+export type Outcome = { to: string; cookies?: readonly string[] }
+type Form = { get(name: string): string }
+
+const BODY_MAX = 16 * 1024
+
+/**
+ * A door for plain HTML forms: POST with an Origin check, form-encoded, answered with 303 to a page of ours. Errors go to
+ * the page that `back` names with a short code in its query. Anything but POST changes nothing: link scanners send GET
+ * and HEAD (peers A1–A3), and are led to the sign-in page, or told nothing.
+ */
+export function webDoor(
+  name: string,
+  post: (form: Form, request: Request) => Promise<Outcome>,
+  back: (form: Form) => string = () => '/sign-in',
+) {
+  return {
+    async POST(request: Request): Promise<Response> {
+      let form: Form = { get: () => '' }
+      try {
+        demandOwnOrigin(request)
+        form = await readForm(request)
+        return leadTo(await post(form, request))
+      } catch (error) {
+        const why = isAppError(error) ? String(error.details?.why ?? error.code.toLowerCase()) : 'failed'
+        if (!isAppError(error) || error.code === 'INTERNAL' || error.code === 'UNAVAILABLE') log.error('web.failed', error, { door: name })
+        const page = back(form)
+        return leadTo({ to: `${page}${page.includes('?') ? '&' : '?'}error=${encodeURIComponent(why)}` })
+      }
+    },
+    HEAD: (): Response => new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } }),
+    GET: (): Response => leadTo({ to: '/sign-in' }),
+  }
+}
+
+/** 303, so that the browser goes on with GET. The address is built from the public one, never from a Host header. */
+function leadTo({ to, cookies = [] }: Outcome): Response {
+  const headers = new Headers({ location: `${env().publicUrl}${to}`, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+  for (const cookie of cookies) headers.append('set-cookie', cookie)
+  return new Response(null, { status: 303, headers })
+}
+
+async function readForm(request: Request): Promise<Form> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded') throw new AppError('BAD_INPUT', 'This takes a form.', { details: { why: 'form' } })
+  if (Number(request.headers.get('content-length') ?? 0) > BODY_MAX) throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
+  const text = await request.text()
+  if (text.length > BODY_MAX) throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
+  const fields = new URLSearchParams(text)
+  return { get: name => fields.get(name) ?? '' }
+}

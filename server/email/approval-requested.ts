@@ -1,0 +1,56 @@
+import { figureText, figureTitle } from '#core/approval/describe.ts'
+import type { CrossedFigure } from '#core/approval/request.ts'
+import { layOut, type Mail } from './layout.ts'
+
+/** What everybody who may answer is told. Numbers and names from fixed lists, and the organisation's own names. */
+export type RequestedData = {
+  account: string
+  org: string
+  handle: string
+  question: string
+  rules: readonly string[]
+  note?: string
+  action: string
+  client: string
+  machine: string
+  requester: string
+  role: string
+  approvals: number
+  figures: readonly CrossedFigure[]
+  expires: string
+  url: string
+  /** The recipient is the requester, who holds the role (peers, ruling on A23). */
+  own: boolean
+}
+
+/** One subject per request for everybody, so that replies and the result stay in one thread. */
+export const requestSubject = (data: { org: string; handle: string; rules: readonly string[] }): string =>
+  `[${data.org}] ${data.rules.join(', ')}: an agent waits for an answer (${data.handle})`
+
+export function approvalRequestedMail(data: RequestedData): Mail {
+  const opening = data.own
+    ? `Your own agent (${data.client} on ${data.machine}) was held by a rule of ${data.org}. You hold the role that the rule names, so this is your own request: if you answer it, the answer is marked as a self-approval. Anybody else of that role can answer too.`
+    : `An agent of ${data.requester} (${data.client} on ${data.machine}) was held by a rule of ${data.org} and waits for an answer.`
+  const approvals = data.approvals > 1 ? `${data.approvals} people of the role ${data.role} or above` : `${data.role} or above`
+  return layOut(requestSubject(data), [
+    { kind: 'text', text: data.question },
+    { kind: 'text', text: opening },
+    {
+      kind: 'rows',
+      rows: [
+        ['Organisation', data.org],
+        [data.rules.length > 1 ? 'Rules' : 'Rule', data.rules.join(', ')],
+        ...(data.note ? [['Why there is this rule', data.note] as const] : []),
+        ['Action', data.action],
+        ['Client', data.client],
+        ['Machine', data.machine],
+        ...data.figures.map(figure => [figureTitle(figure), figureText(figure)] as const),
+        ['Needs', approvals],
+        ['Waits until', data.expires],
+      ],
+    },
+    { kind: 'link', label: 'Open the request', url: data.url },
+    { kind: 'small', text: `Opening the link decides nothing: you answer on its page, signed in as ${data.account}.` },
+    { kind: 'small', text: `Request ${data.handle}.` },
+  ])
+}

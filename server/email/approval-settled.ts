@@ -1,0 +1,53 @@
+import { requestSubject } from './approval-requested.ts'
+import { layOut, type Mail } from './layout.ts'
+
+export type SettledData = {
+  account: string
+  org: string
+  handle: string
+  rules: readonly string[]
+  client: string
+  machine: string
+  state: 'approved' | 'denied' | 'expired' | 'withdrawn' | 'revoked'
+  scope?: 'step' | 'session'
+  until: readonly string[]
+  standsUntil?: string
+  answeredBy: readonly { name: string; role: string; how: string }[]
+  reason?: string
+  url: string
+}
+
+const OUTCOME: Record<SettledData['state'], string> = {
+  approved: 'was approved',
+  denied: 'was denied',
+  expired: 'expired without an answer',
+  withdrawn: 'was withdrawn',
+  revoked: 'was approved, and the approval was ended again',
+}
+
+/** How it ended, to the requester alone, in the thread of the request. */
+export function approvalSettledMail(data: SettledData): Mail {
+  const scope = data.scope === 'session' ? 'the rest of the session' : 'one step'
+  const rows: (readonly [string, string])[] = [
+    ['Organisation', data.org],
+    [data.rules.length > 1 ? 'Rules' : 'Rule', data.rules.join(', ')],
+    ['Client', data.client],
+    ['Machine', data.machine],
+  ]
+  if (data.state === 'approved') rows.push(['Covers', scope], ...data.until.map(limit => ['Until', limit] as const))
+  if (data.standsUntil) rows.push(['Stands until', data.standsUntil])
+  for (const who of data.answeredBy) rows.push(['Answered by', `${who.name}, ${who.role} (${who.how})`])
+  if (data.reason) rows.push(['Reason', data.reason])
+  const next =
+    data.state === 'approved'
+      ? "The agent's next try goes through."
+      : data.state === 'denied'
+        ? 'The agent is refused for this; asking again files nothing while the denial stands.'
+        : "The agent's next try asks again."
+  return layOut(requestSubject(data), [
+    { kind: 'text', text: `Your request ${data.handle} ${OUTCOME[data.state]}. ${next}` },
+    { kind: 'rows', rows },
+    { kind: 'link', label: 'Open the request', url: data.url },
+    { kind: 'small', text: `Sent to ${data.account}, who made the request.` },
+  ])
+}
