@@ -28,7 +28,6 @@ export function bus(): EventEmitter {
   if (holder.holdpointBus) return holder.holdpointBus
   const emitter = new EventEmitter().setMaxListeners(0)
   holder.holdpointBus = emitter
-  let first = true
   const listen = async () => {
     const client = new pg.Client({ connectionString: env().databaseUrl, keepAlive: true })
     let ended = false
@@ -43,8 +42,7 @@ export function bus(): EventEmitter {
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
-      if (!first) emitter.emit('reconnected')
-      first = false
+      emitter.emit('reconnected') // the first time too: whoever listened before this could be missing something
     } catch (error) {
       log.warn('bus.listen_failed', { message: (error as Error).message })
       again()

@@ -16,6 +16,7 @@ import type { FeatureContext } from '#server/features/context.ts'
 import { createOrganisation } from '#server/features/organisation.ts'
 import { publishRuleSet } from '#server/features/rule-set.ts'
 import { crypto } from '#server/keys/crypto.ts'
+import { hashToken } from '#server/keys/token-hash.ts'
 
 /** Makers of things that tests need, through the real verbs where there is one. */
 
@@ -149,7 +150,7 @@ export async function makeMachine(
     data: {
       id: tokenId,
       kind: 'machine',
-      hash: Buffer.from(crypto.sha256(Buffer.from(token))).toString('hex'),
+      hash: hashToken(token),
       orgId: org.id,
       memberId,
       machineId: id,
