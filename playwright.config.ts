@@ -4,7 +4,7 @@ import { defineConfig } from '@playwright/test'
  * One server a run, on a port and with a data folder of its own, so that runs beside one another do not meet. The
  * workers inherit what this process settles here. The two ports after it are for stand-ins of mail and sign-in.
  */
-process.env.E2E_PORT ??= String(20_000 + (process.pid % 4000) * 3)
+process.env.E2E_PORT ??= String(20_000 + (process.pid % 900) * 3)
 const port = Number(process.env.E2E_PORT)
 const baseURL = `http://localhost:${port}`
 

@@ -36,11 +36,7 @@ function roleOf(url) {
  * @returns {Promise<{ url: string, leave: () => Promise<void> }>}
  */
 export async function openDatabase(data, say) {
-  const given = process.env.DATABASE_URL
-  if (given) {
-    await prepareDatabase(process.env.DATABASE_ADMIN_URL ?? given, given).then(applied => report(applied, say))
-    return { url: given, leave: async () => {} }
-  }
+  if (process.env.DATABASE_URL) return openGiven(process.env.DATABASE_URL, say)
   const folder = path.join(data, 'db')
   let postgres = await startPostgres(folder)
   if (postgres.folder !== folder)
@@ -70,6 +66,21 @@ export async function openDatabase(data, say) {
     await postgres.leave()
   }
   return { url: postgres.appUrl, leave }
+}
+
+async function openGiven(url, say) {
+  const admin = process.env.DATABASE_ADMIN_URL
+  try {
+    report(await prepareDatabase(admin ?? url, url), say)
+  } catch (error) {
+    const { host, pathname } = new URL(admin ?? url)
+    const hint = error.code === '42501' && !admin ? ' DATABASE_ADMIN_URL names a role that may change the schema.' : ''
+    const name = admin ? 'DATABASE_ADMIN_URL' : 'DATABASE_URL'
+    throw new Error(`The database of ${name} (${host}${pathname}) cannot be used: ${error.message}.${hint}`, {
+      cause: error,
+    })
+  }
+  return { url, leave: async () => {} }
 }
 
 function report(applied, say) {

@@ -6,6 +6,7 @@ import pg from 'pg'
 
 /** The advisory lock that `prisma migrate` takes, so that the two never run at once. */
 const LOCK = 72707369
+const OLDEST = 150000
 const LOCK_WAIT_MS = 60_000
 /** How long one statement may wait for a table that another session holds. */
 const TABLE_WAIT_MS = 15_000
@@ -55,6 +56,7 @@ export async function migrate(url, folder, options = {}) {
   await client.connect()
   const watch = watchBlockers(url, client, killMs)
   try {
+    await assertVersion(client)
     await takeLock(client, lockWaitMs)
     await client.query(`SET lock_timeout = ${tableWaitMs}`)
     await client.query(TABLE)
@@ -65,6 +67,11 @@ export async function migrate(url, folder, options = {}) {
     await watch.end()
     await client.end()
   }
+}
+
+async function assertVersion(client) {
+  const { rows } = await client.query('SHOW server_version_num')
+  if (Number(rows[0].server_version_num) < OLDEST) throw new Error('Holdpoint needs PostgreSQL 15 or newer')
 }
 
 async function applyAll(client, migrations, watch) {
