@@ -1,11 +1,9 @@
 'use client'
 
 import { ChevronsUpDown, LogOut } from 'lucide-react'
-import { useState } from 'react'
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '#app/_ui/menu.tsx'
 import { THEME_CHOICES, useTheme } from '#app/_ui/theme-choice.tsx'
-import { toast } from '#app/_ui/toast-store.ts'
-import { signOut } from './sign-out.ts'
+import { postForm } from './post-form.ts'
 
 /** `role` and `method` in words; the method completes "Signed in with …": "a passkey". */
 export type ShellMember = { name: string; email: string; role: string; method: string }
@@ -13,16 +11,6 @@ export type ShellMember = { name: string; email: string; role: string; method: s
 /** Who is signed in, with which role and how; theme; the way out. */
 export function MemberMenu({ member, side = 'top' }: { member: ShellMember; side?: 'top' | 'bottom' }) {
   const [theme, setTheme] = useTheme()
-  const [leaving, setLeaving] = useState(false)
-  const leave = async () => {
-    setLeaving(true)
-    try {
-      await signOut()
-    } catch {
-      setLeaving(false)
-      toast('You are still signed in', { tone: 'held', description: 'The server did not answer. Try again.' })
-    }
-  }
   return (
     <Menu
       label="You"
@@ -54,7 +42,7 @@ export function MemberMenu({ member, side = 'top' }: { member: ShellMember; side
       <MenuSeparator />
       <MenuChoice label="Theme" value={theme} onChange={setTheme} choices={THEME_CHOICES} />
       <MenuSeparator />
-      <MenuItem icon={<LogOut aria-hidden />} disabled={leaving} onSelect={leave}>
+      <MenuItem icon={<LogOut aria-hidden />} onSelect={() => postForm('/auth/sign-out')}>
         Sign out
       </MenuItem>
     </Menu>

@@ -3,6 +3,7 @@
 import { ChevronsUpDown } from 'lucide-react'
 import { LogoMark } from '#app/_ui/logo.tsx'
 import { Menu, MenuItem, MenuLabel } from '#app/_ui/menu.tsx'
+import { postForm } from './post-form.ts'
 
 export type Organisation = { slug: string; name: string }
 type Props = { org: Organisation; organisations: readonly Organisation[] }
@@ -36,7 +37,14 @@ export function OrganisationSwitch({ org, organisations }: Props) {
     >
       <MenuLabel>Organisations you belong to</MenuLabel>
       {organisations.map(each => (
-        <MenuItem key={each.slug} href={`/${each.slug}`} current={each.slug === org.slug}>
+        <MenuItem
+          key={each.slug}
+          current={each.slug === org.slug}
+          // A session belongs to one organisation, so changing over is an act and not a link.
+          {...(each.slug === org.slug
+            ? { href: `/${org.slug}` }
+            : { onSelect: () => postForm('/auth/organisation', { org: each.slug }) })}
+        >
           {each.name}
         </MenuItem>
       ))}

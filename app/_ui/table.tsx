@@ -65,32 +65,9 @@ export function Table<Row>({
       )}
     >
       {columns.map((column, position) => (
-        <td
-          key={column.key}
-          role={position === 0 ? 'rowheader' : 'cell'}
-          className={cn(
-            'px-4 py-2.25 align-middle',
-            column.numeric && 'text-right tabular-nums [&_time]:flex-row-reverse',
-            column.nowrap && 'whitespace-nowrap',
-            stack &&
-              '@max-[35rem]:flex @max-[35rem]:items-baseline @max-[35rem]:justify-between @max-[35rem]:gap-4 @max-[35rem]:px-0 @max-[35rem]:py-0.75',
-            stack && (column.wideOnly || content(column) === null) && '@max-[35rem]:hidden',
-            column.className,
-          )}
-        >
-          {stack && !column.hideHead && position > 0 && (
-            <span aria-hidden className="hidden shrink-0 text-ink-3 text-xs @max-[35rem]:inline">
-              {column.head}
-            </span>
-          )}
-          {stack && position > 0 ? (
-            <div className="min-w-0 @max-[35rem]:text-right @max-[35rem]:[&_time]:flex-row-reverse">
-              {content(column)}
-            </div>
-          ) : (
-            content(column)
-          )}
-        </td>
+        <Cell key={column.key} column={column} first={position === 0} stack={stack}>
+          {content(column)}
+        </Cell>
       ))}
     </tr>
   )
@@ -123,5 +100,36 @@ export function Table<Row>({
         </tbody>
       </table>
     </div>
+  )
+}
+
+type CellProps = { column: Omit<Column<never>, 'cell'>; first: boolean; stack: boolean; children: ReactNode }
+
+function Cell({ column, first, stack, children }: CellProps) {
+  return (
+    <td
+      role={first ? 'rowheader' : 'cell'}
+      className={cn(
+        'px-4 py-2.25 align-middle',
+        column.numeric && 'text-right tabular-nums [&_time]:flex-row-reverse',
+        column.nowrap && 'whitespace-nowrap',
+        stack &&
+          '@max-[35rem]:flex @max-[35rem]:items-baseline @max-[35rem]:justify-between @max-[35rem]:gap-4 @max-[35rem]:px-0 @max-[35rem]:py-0.75',
+        stack && first && '@max-[35rem]:font-medium',
+        stack && (column.wideOnly || children === null) && '@max-[35rem]:hidden',
+        column.className,
+      )}
+    >
+      {stack && !first && !column.hideHead && (
+        <span aria-hidden className="hidden shrink-0 text-ink-3 text-xs @max-[35rem]:inline">
+          {column.head}
+        </span>
+      )}
+      {stack && !first ? (
+        <div className="min-w-0 @max-[35rem]:text-right @max-[35rem]:[&_time]:flex-row-reverse">{children}</div>
+      ) : (
+        children
+      )}
+    </td>
   )
 }
