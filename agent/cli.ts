@@ -13,29 +13,36 @@ import { isAppError } from '#core/error.ts'
 const terminal = openTerminal()
 
 async function run(argv: string[]): Promise<ExitCode> {
-  const words = argv.slice(
-    0,
-    argv.findIndex(arg => arg.startsWith('-')) < 0 ? argv.length : argv.findIndex(arg => arg.startsWith('-')),
-  )
   const first = argv[0]
-  if (first === undefined || first === '--help' || first === '-h')
-    return (printHelp(terminal, COMMANDS, ''), first === undefined ? EXIT.usage : EXIT.ok)
-  if (first === '--version' || first === '-V') return (terminal.line(`holdpoint ${VERSION}`), EXIT.ok)
-  if (first === 'help') return (printHelp(terminal, COMMANDS, words.slice(1).join(' ')), EXIT.ok)
+  const option = argv.findIndex(arg => arg.startsWith('-'))
+  const words = option < 0 ? argv : argv.slice(0, option)
+  const wantsHelp = argv.includes('--help') || argv.includes('-h')
+  if (first === '--version' || first === '-V') {
+    terminal.line(`holdpoint ${VERSION}`)
+    return EXIT.ok
+  }
+  if (words.length === 0 || first === 'help') {
+    if (first !== undefined && first !== 'help' && !wantsHelp) throw unknownCommand(first, ALL)
+    printHelp(terminal, COMMANDS, words.slice(1).join(' '))
+    return first === undefined ? EXIT.usage : EXIT.ok
+  }
   const command = findCommand(words)
   if (!command) {
     // `holdpoint team --help` and `holdpoint team`: the commands below it
-    const group = words.length === 1 && ALL.some(one => one.name.startsWith(`${words[0]} `))
-    if (!group) throw unknownCommand(words.join(' ') || first, ALL)
-    printHelp(terminal, COMMANDS, words[0]!)
-    return argv.some(arg => arg === '--help' || arg === '-h') ? EXIT.ok : EXIT.usage
+    const isGroup = ALL.some(one => one.name.startsWith(`${words.join(' ')} `))
+    if (!isGroup) throw unknownCommand(words.join(' '), ALL)
+    printHelp(terminal, COMMANDS, words.join(' '))
+    return wantsHelp ? EXIT.ok : EXIT.usage
   }
   const { args, flags } = readArguments(command, argv.slice(command.name.split(' ').length))
-  if (flags.help === true) return (printCommand(terminal, command), EXIT.ok)
-  return (await command.run({ args, flags, json: flags.json === true, home: openHome(), terminal })) ?? EXIT.ok
+  if (flags.help === true) {
+    printCommand(terminal, command)
+    return EXIT.ok
+  }
+  return command.run({ args, flags, json: flags.json === true, home: openHome(), terminal })
 }
 
-/** The longest command that the words begin with; a word too many after a group's name is no argument of the group. */
+/** The longest command that the words begin with. */
 function findCommand(words: string[]): Command | undefined {
   for (let n = Math.min(words.length, 4); n > 0; n--) {
     const name = words.slice(0, n).join(' ')
@@ -80,7 +87,6 @@ function guardRemedy(code: GuardRefused['code']): string | undefined {
   return 'A person runs this in a terminal window, a login shell or an ssh session of their own, not through an agent or an editor.'
 }
 
-process.on('SIGINT', () => process.exit(130))
 // a reader that has gone (`| head`) is no failure
 process.stdout.on('error', () => process.exit(EXIT.ok))
 

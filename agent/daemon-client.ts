@@ -3,6 +3,7 @@ import { CommandFailure } from '#agent/commands/exit.ts'
 import { type Home, readJson } from '#agent/home.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 import { plainDeep } from '#agent/terminal.ts'
+import type { Problem } from '#core/boundary/parse.ts'
 import type { Level } from '#core/client.ts'
 
 export type DaemonDoor = {
@@ -45,12 +46,21 @@ export type DaemonStatus = {
     }
     pin: 'digest' | 'first use'
   }
-  local: { source: string; errors: unknown[] }
+  local: { source: 'current' | 'last-good' | 'none'; errors: Problem[]; warnings: Problem[] }
   rules: StatusRule[]
-  [more: string]: unknown
+  notJudged: number
+  unguarded: number
+  failures: number
+  alarms: { what: string; count: number; at: string }[]
 }
 
-/** Where the daemon listens, as it last wrote it; undefined when it never ran here. */
+/** Where hooks go: the port and token that the daemon keeps over restarts; undefined when it never ran here. */
+export function readHookDoor(home: Home): Pick<DaemonDoor, 'port' | 'hookToken'> | undefined {
+  const kept = readJson<DaemonDoor>(home.tokens)
+  return kept && typeof kept.port === 'number' && typeof kept.hookToken === 'string' ? kept : undefined
+}
+
+/** Where the daemon listens, as it wrote it at its start; undefined when it has ended or never ran here. */
 export function readDaemonDoor(home: Home): DaemonDoor | undefined {
   const door = readJson<DaemonDoor>(home.daemon)
   return door &&
@@ -80,7 +90,7 @@ export async function askDaemon<T>(
   body?: unknown,
   timeoutMs = 5000,
 ): Promise<T> {
-  const text = await askDaemonText(home, method, path, body, timeoutMs)
+  const text = await askForText(home, method, path, body, timeoutMs)
   try {
     return plainDeep(JSON.parse(text === '' ? 'null' : text) as T)
   } catch {
@@ -93,13 +103,12 @@ export async function askDaemon<T>(
   }
 }
 
-/** As {@link askDaemon}, the answer's text untouched. */
-export async function askDaemonText(
+async function askForText(
   home: Home,
   method: 'GET' | 'POST',
   path: string,
-  body?: unknown,
-  timeoutMs = 5000,
+  body: unknown,
+  timeoutMs: number,
 ): Promise<string> {
   const door = readDaemonDoor(home)
   if (!door) throw daemonMissing()

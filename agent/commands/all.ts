@@ -1,15 +1,25 @@
+import { adminApprove, adminBoundaries, adminDeny, adminLogin, adminLogout } from './admin.ts'
+import { approve, deny } from './approve.ts'
+import { boundariesStatus, demote, promote } from './boundaries.ts'
 import type { Command } from './command.ts'
-import { daemonStart, daemonStatus, daemonStop } from './daemon.ts'
+import { daemonRun, daemonStart, daemonStatus, daemonStop } from './daemon.ts'
+import { explain } from './explain.ts'
 import { hooksInstall, hooksStatus, hooksUninstall } from './hooks.ts'
 import { install } from './install.ts'
 import { join } from './join.ts'
 import { leave } from './leave.ts'
+import { teamPreview, teamStatus, teamSync, teamWeb } from './team.ts'
 import { version } from './version.ts'
+import { figures, waiting } from './waiting.ts'
 
 /** Every command, in the order of the help, under the heading it stands below there. */
 export const COMMANDS: readonly { heading: string; commands: readonly Command[] }[] = [
   { heading: 'Setting up', commands: [install, join, leave, hooksInstall, hooksUninstall, hooksStatus] },
-  { heading: 'The daemon', commands: [daemonStart, daemonStop, daemonStatus] },
+  { heading: 'What is held', commands: [waiting, approve, deny, explain] },
+  { heading: 'Rules and figures', commands: [boundariesStatus, promote, demote, figures] },
+  { heading: 'The organisation', commands: [teamStatus, teamSync, teamWeb, teamPreview] },
+  { heading: 'For owners and admins', commands: [adminLogin, adminLogout, adminBoundaries, adminApprove, adminDeny] },
+  { heading: 'The daemon', commands: [daemonRun, daemonStart, daemonStop, daemonStatus] },
   { heading: 'About', commands: [version] },
 ]
 

@@ -45,18 +45,16 @@ const EXAMPLE = [
 ]
 
 function printLocalTrouble(terminal: Terminal, home: Home, { local }: DaemonStatus): void {
-  const errors = local.errors as { line?: number; column?: number; rule?: string; message?: string; remedy?: string }[]
+  const { errors } = local
   if (errors.length === 0) return
   terminal.line(
     terminal.paint(
       'red',
-      `${home.config} has mistakes, so ${local.source === 'last_good' ? 'its last good text stays in force' : 'none of its rules is in force'}:`,
+      `${home.config} has mistakes, so ${local.source === 'last-good' ? 'its last good text stays in force' : 'none of its rules is in force'}:`,
     ),
   )
   for (const { line, column, rule, message, remedy } of errors) {
-    terminal.line(
-      `  ${line ?? '?'}:${column ?? '?'}  ${rule ? `${rule}: ` : ''}${message ?? ''}${remedy ? ` ${remedy}` : ''}`,
-    )
+    terminal.line(`  ${line}:${column}  ${rule ? `${rule}: ` : ''}${message} ${remedy}`)
   }
   terminal.line()
 }
@@ -88,9 +86,13 @@ function printRule(terminal: Terminal, rule: StatusRule): void {
     '  ',
   ))
     terminal.line(line)
-  for (const note of rule.notes) terminal.line(`  note: ${note}`)
-  if (!enforced && !rule.name.startsWith('org:') && !rule.notes.some(note => note.includes('promote')))
-    terminal.line(`  note: in shadow; \`holdpoint boundaries promote ${rule.name}\` makes it bind`)
+  for (const note of rule.notes) {
+    const how =
+      !enforced && rule.scope === 'local' && note.startsWith('in shadow')
+        ? `; \`holdpoint boundaries promote ${rule.name}\` makes it bind`
+        : ''
+    terminal.line(`  note: ${note}${how}`)
+  }
 }
 
 function levelWords(level: Level, enforced: boolean, does: string): string {

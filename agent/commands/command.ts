@@ -31,7 +31,7 @@ export type Command = {
   about: string
   /** Command lines, each with what it is for. */
   examples: readonly (readonly [string, string])[]
-  run(call: Call): Promise<ExitCode | void>
+  run(call: Call): Promise<ExitCode>
 }
 
 export const EVERYWHERE: Readonly<Record<string, Option>> = {

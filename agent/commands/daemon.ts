@@ -1,15 +1,38 @@
 import { join as joinPath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DaemonRefused, runDaemon } from '#agent/daemon/main.ts'
 import { askDaemon, type DaemonStatus, readDaemonDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, remove } from '#agent/home.ts'
 import { launchDaemon } from '#agent/hook/launch.ts'
-import { localTime, span } from '#agent/terminal.ts'
+import { count, localTime, span } from '#agent/terminal.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
+import { VERSION } from './version.ts'
 
 const START_MS = 8000
 const STOP_MS = 8000
+
+export const daemonRun: Command = {
+  name: 'daemon',
+  summary: 'run the daemon in the foreground',
+  about:
+    'Judges what agents do, keeps the journal, fetches the organisation’s rules and answers, and sends the report. It runs until it is ended; Ctrl-C lets it finish. Use `holdpoint daemon start` to have it in the background.',
+  examples: [['holdpoint daemon', 'in a terminal of its own, or from a service manager']],
+  async run({ home, terminal }) {
+    let daemon: Awaited<ReturnType<typeof runDaemon>>
+    try {
+      daemon = await runDaemon({ home, version: VERSION })
+    } catch (error) {
+      if (error instanceof DaemonRefused) throw new CommandFailure('failed', error.code, error.message)
+      throw error
+    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void daemon.stop())
+    terminal.line(`The daemon of ${home.root} listens on 127.0.0.1:${daemon.port} (process ${process.pid}).`)
+    await daemon.stopped
+    return EXIT.ok
+  },
+}
 
 export const daemonStart: Command = {
   name: 'daemon start',
@@ -81,9 +104,9 @@ export const daemonStop: Command = {
       else terminal.line('The daemon is not running.')
       return EXIT.ok
     }
-    const person = checkPerson(home.root)
+    checkPerson(home.root)
     confirmWord('While the daemon is stopped, nothing judges what agents do here.', 'stop')
-    await askDaemon(home, 'POST', '/api/stop', { pid: person.pid })
+    await askDaemon(home, 'POST', '/api/stop')
     for (const until = Date.now() + STOP_MS; Date.now() < until && (await statusOrNothing(home)); ) await sleep(60)
     if (await statusOrNothing(home))
       throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
@@ -122,23 +145,32 @@ export const daemonStatus: Command = {
 }
 
 /** What the daemon found out of order, one line each. */
-function printTroubles(status: DaemonStatus, line: (text: string) => void): void {
-  const { notJudged, unguarded, alarms } = status as { notJudged?: unknown; unguarded?: unknown; alarms?: unknown }
-  for (const [label, value] of [
-    ['Not judged', notJudged],
-    ['Calls without a judgement', unguarded],
-    ['Alarm', alarms],
-  ] as const) {
-    for (const entry of Array.isArray(value) ? value : typeof value === 'number' && value > 0 ? [value] : []) {
-      line(
-        `${label}: ${
-          typeof entry === 'object' && entry !== null
-            ? Object.entries(entry)
-                .map(([k, v]) => `${k} ${typeof v === 'object' ? JSON.stringify(v) : String(v)}`)
-                .join(', ')
-            : String(entry)
-        }`,
-      )
-    }
-  }
+function printTroubles({ notJudged, unguarded, failures, alarms }: DaemonStatus, line: (text: string) => void): void {
+  if (notJudged > 0)
+    line(
+      `${count(notJudged, 'call')} ran while the daemon was down and ${notJudged === 1 ? 'was' : 'were'} not judged.`,
+    )
+  if (unguarded > 0)
+    line(
+      `${count(unguarded, 'tool use')} in transcripts that no hook had announced: the hooks were off or went elsewhere.`,
+    )
+  if (failures > 0) line(`${count(failures, 'call')} let through because something here failed.`)
+  for (const { what, count: times, at } of alarms)
+    line(`Alarm: ${ALARM_WORDS[what] ?? what.replaceAll('_', ' ')} (${count(times, 'time')}, last ${localTime(at)}).`)
+}
+
+const ALARM_WORDS: Record<string, string> = {
+  daemon_impostor: 'another program sat on the daemon’s port',
+  daemon_was_down: 'the daemon had ended without being stopped',
+  journal_reset: 'the journal was gone and began anew',
+  journal_rolled_back: 'the journal had lost its newest lines',
+  answer_refused: 'an answer from the control plane was refused',
+  second_use_of_answer: 'a second call tried to use one answer',
+  local_answer_without_journal: 'a local answer without its journal entry was ignored',
+  clock_moved_back: 'the clock was set back',
+  clock_off: 'the clock is far from the control plane’s',
+  first_use_pin: 'the keys were trusted on first use',
+  disk_full: 'the disk took no more',
+  local_rules_broken: 'config.yaml has mistakes',
+  guard_refused: 'an approval was refused because no person could be seen behind it',
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { ClientAdapter, ClientHome, HookChange, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
-import { type DaemonDoor, readDaemonDoor } from '#agent/daemon-client.ts'
+import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readText } from '#agent/home.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
@@ -16,6 +16,8 @@ import { startDaemon, statusOrNothing } from './daemon.ts'
 import { lineDiff } from './diff.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { hookPrograms } from './install.ts'
+
+type HookDoor = Pick<DaemonDoor, 'port' | 'hookToken'>
 
 /** The clients whose configuration this build can edit. */
 const ADAPTERS: readonly ClientAdapter<never>[] = [claude as unknown as ClientAdapter<never>]
@@ -121,7 +123,7 @@ export const hooksStatus: Command = {
   examples: [['holdpoint hooks status', 'here, with this folder’s own settings']],
   async run({ flags, home, json, terminal }) {
     const adapters = flags.client === undefined ? ADAPTERS : [adapterFor(flags.client)]
-    const door = readDaemonDoor(home)
+    const door = readHookDoor(home)
     let exit: 0 | 1 | 4 = EXIT.ok
     const out: unknown[] = []
     for (const adapter of adapters) {
@@ -176,9 +178,9 @@ function adapterFor(name: Call['flags'][string]): ClientAdapter<never> {
 }
 
 /** The daemon's address and token go into the settings, so it must have run once; a dry run starts nothing. */
-async function readyDoor(home: Home, dryRun: boolean): Promise<DaemonDoor> {
+async function readyDoor(home: Home, dryRun: boolean): Promise<HookDoor> {
   if (!dryRun && !(await statusOrNothing(home))) await startDaemon(home)
-  const door = readDaemonDoor(home)
+  const door = readHookDoor(home)
   if (door) return door
   throw new CommandFailure(
     'missing',
@@ -191,7 +193,7 @@ async function readyDoor(home: Home, dryRun: boolean): Promise<DaemonDoor> {
 function installRequest(
   home: Home,
   adapter: ClientAdapter<never>,
-  door: DaemonDoor,
+  door: HookDoor,
   whenBroken: 'pass' | 'block' | undefined,
 ): HookInstall {
   const hook = hookPrograms(home).at(-1)!

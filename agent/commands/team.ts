@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { askDaemon, askDaemonText, type DaemonStatus } from '#agent/daemon-client.ts'
+import { askDaemon, type DaemonStatus } from '#agent/daemon-client.ts'
 import type { Home } from '#agent/home.ts'
 import { columns, localTime, plain, span } from '#agent/terminal.ts'
 import { readPin } from '#agent/trust/pin.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam, type Team } from '#agent/trust/team.ts'
 import { ageMs, mayRelease } from '#core/fresh.ts'
+import { canonicalJson } from '#core/json.ts'
 import type { Command } from './command.ts'
 import { askPlaneJson } from './control-plane.ts'
 import { statusOrNothing } from './daemon.ts'
@@ -182,7 +183,7 @@ export const teamPreview: Command = {
   ],
   async run({ home, terminal }) {
     if (!readTeam(home)) throw notJoined()
-    terminal.bytes(await askDaemonText(home, 'GET', '/api/preview'))
+    terminal.bytes(canonicalJson(await askDaemon(home, 'GET', '/api/preview')))
     return EXIT.ok
   },
 }

@@ -51,7 +51,7 @@ async function onTerminal(
   // what is typed comes through a pipe that stays open until the probe has written, as a keyboard would
   const keyboard = `{ printf '%s' "$TYPED"; for i in $(seq 200); do [ -e ${out} ] && break; sleep 0.05; done; }`
   spawn('setsid', ['-f', 'bash', '-c', `${keyboard} | script -qec 'bash ${script}' /dev/null`], {
-    env: { ...CLEAN, ...env, TYPED: typed },
+    env: { ...CLEAN, ...env, TYPED: typed } as unknown as NodeJS.ProcessEnv,
     stdio: 'ignore',
   })
   for (const until = Date.now() + 8000; Date.now() < until; await sleep(25)) {

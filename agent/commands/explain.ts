@@ -1,0 +1,177 @@
+import { localTime, plain, type Terminal } from '#agent/terminal.ts'
+import type { Answer } from '#core/approval/answer.ts'
+import { fromUtf8 } from '#core/bytes.ts'
+import { parseJws } from '#core/jws.ts'
+import { readHandle } from './admin.ts'
+import { readDecision } from './approve.ts'
+import { clientName } from './boundaries.ts'
+import type { Command } from './command.ts'
+import { ceilingWords, type DecisionRecord, entriesOf, figureWords, scopeWords } from './decision.ts'
+import { EXIT } from './exit.ts'
+
+export const explain: Command = {
+  name: 'explain',
+  summary: 'who let an action go on, or who did not: how, when, under which rule',
+  takes: '<id>',
+  args: [1, 1],
+  about:
+    'Tells everything that this machine’s journal holds about one decision: what was crossed, under which rule and version, and who answered, how, when, up to what figure and until when.',
+  examples: [['holdpoint explain bnd-1a2b3c4d5e6f', 'from a refusal, a status line or a mail']],
+  async run({ args, home, json, terminal }) {
+    const record = await readDecision(home, readHandle(args[0]!))
+    if (json) terminal.json(record)
+    else printDecision(terminal, record)
+    return EXIT.ok
+  },
+}
+
+function printDecision(terminal: Terminal, record: DecisionRecord): void {
+  const { decision, request } = record
+  terminal.line(terminal.paint('bold', `${record.handle}  ${outcomeWords(record)}`))
+  if (decision) {
+    terminal.line(
+      `${clientName(decision.client)}, ${decision.action} in ${decision.project}, ${localTime(decision.at)}`,
+    )
+    terminal.line(
+      `session ${decision.session}${decision.agent ? `, agent ${decision.agent}` : ''}, user ${decision.user}`,
+    )
+    for (const figure of decision.figures) terminal.line(`  ${figureWords(figure)}`)
+  }
+  for (const { key, require, digest, note } of decision?.rules ?? []) {
+    const version =
+      key.startsWith('org:') && request ? `, version ${request.ruleset.version} of the organisation’s rules` : ''
+    terminal.line(
+      `  under ${key} → ${require}${version}${digest ? `, rule ${digest.slice(0, 12)}` : ''}${note ? `: ${note}` : ''}`,
+    )
+  }
+  terminal.line()
+  for (const line of storyOf(record)) terminal.line(line)
+}
+
+/** In one word what came of it. Refused by a rule, denied by a person, expired, withdrawn and revoked are different things. */
+export function outcomeWords({ decision, request, question, grants, history }: DecisionRecord): string {
+  if (decision?.stage === 'shadow') return 'shadow: nothing was held'
+  if (request) {
+    const words: Record<typeof request.state, string> = {
+      pending: `refused; waits for ${request.role}`,
+      approved: 'approved by the organisation',
+      used: 'approved by the organisation, and used',
+      revoked: 'approved, then revoked',
+      lapsed: 'approved, and never used in time',
+      denied: 'denied by the organisation',
+      expired: 'refused; nobody answered in time',
+      withdrawn: 'refused; the request was withdrawn by this machine or its member',
+    }
+    return words[request.state] ?? plain(request.state)
+  }
+  if (question?.state === 'denied') return 'denied on this machine'
+  if (question?.state === 'answered' || decision?.did === 'released' || grants.length > 0) return 'let go on'
+  if (history.some(entry => entry.kind === 'declined')) return 'declined at the agent’s own prompt'
+  if (decision?.did === 'asked') return 'asked at the agent’s own prompt; no answer was seen'
+  if (decision?.outcome === 'deny') return 'refused by the rule'
+  return decision?.did === 'passed' ? 'let through' : 'refused; waits for an answer here'
+}
+
+/** What happened to it, oldest first, one sentence a line. */
+export function storyOf(record: DecisionRecord): string[] {
+  const { decision, request, question, grants } = record
+  const lines: [string, string][] = []
+  const say = (at: string | undefined, text: string) => void lines.push([at ?? '', text])
+  if (decision?.stage === 'shadow') {
+    const would = {
+      allow: 'let it through',
+      ask: 'asked',
+      approver: 'refused it and asked the role',
+      deny: 'refused it',
+    }[decision.outcome]
+    say(decision.at, `The rule watches only; enforced, it would have ${would}.`)
+  } else if (decision) {
+    const did = {
+      passed: 'It was let through.',
+      asked: 'It was put to the person at the agent’s own prompt.',
+      refused: 'It was refused.',
+      released: 'It went on under an answer given before.',
+    }[decision.did]
+    say(decision.at, did)
+  }
+  for (const { at, role, approvals, eligible, url } of entriesOf(record, 'filed')) {
+    say(
+      at,
+      `The request reached the organisation: ${approvals > 1 ? `${approvals} people` : 'somebody'} with the role ${plain(role)} or above (${eligible} now) can answer at ${plain(url)}`,
+    )
+  }
+  for (const answer of entriesOf(record, 'local_answer')) {
+    const where =
+      answer.how === 'prompt'
+        ? 'at the agent’s own prompt'
+        : `with the command at ${plain(answer.tty ?? 'a terminal', 60)}${answer.chain ? ` (${answer.chain.map(name => plain(name, 40)).join(' < ')})` : ''}`
+    say(
+      answer.at,
+      `${decision?.user ?? 'The user of this machine'} let it go on ${scopeWords(answer.scope)}, ${where}.`,
+    )
+  }
+  for (const { at, ok, why, jws } of entriesOf(record, 'answer')) say(at, answerWords(jws, ok, why))
+  for (const { at, why } of entriesOf(record, 'answer_refused'))
+    say(at, `An answer was refused here: ${plain(why).replaceAll('_', ' ')}.`)
+  for (const { at } of entriesOf(record, 'declined')) say(at, 'The person declined at the agent’s own prompt.')
+  for (const { at } of entriesOf(record, 'denied_here'))
+    say(
+      at,
+      `It was denied on this machine${question?.standsUntil ? `; that stands until ${localTime(question.standsUntil)}` : ''}.`,
+    )
+  for (const { at, why, chain } of entriesOf(record, 'guard_refused'))
+    say(
+      at,
+      `An approval on this machine was refused: ${plain(why).replaceAll('_', ' ')}${chain ? ` (${chain.join(' < ')})` : ''}.`,
+    )
+  for (const { at, toolUse } of entriesOf(record, 'spend')) say(at, `One call used the answer (${plain(toolUse, 80)}).`)
+  for (const { at, toolUse } of entriesOf(record, 'second_use'))
+    say(at, `Another call tried to use the same answer and was refused (${plain(toolUse, 80)}).`)
+  for (const { at, state, by, why } of entriesOf(record, 'state')) say(at, stateWords(state, by, why))
+  lines.sort((a, b) => a[0].localeCompare(b[0]))
+  const out = lines.map(([at, text]) => (at ? `${localTime(at)}  ${text}` : text))
+  for (const grant of grants) {
+    const limit = ceilingWords(grant.until)
+    const end = grant.ended ? ` It was ${grant.ended}.` : grant.spentBy ? ' It is used up.' : ''
+    out.push(
+      `The answer holds ${scopeWords(grant.scope)}${limit ? ` while ${limit}` : ''}${grant.notAfter ? `, until ${localTime(grant.notAfter)} at the latest` : ''}.${end}`,
+    )
+  }
+  if (request?.state === 'denied' && request.standsUntil)
+    out.push(`The denial stands until ${localTime(request.standsUntil)}: retries are refused with it.`)
+  return out
+}
+
+/** The daemon verified the answer when it came (`ok`); here it is only read. */
+function answerWords(jws: string, ok: boolean, why: string | undefined): string {
+  let answer: Answer
+  try {
+    answer = JSON.parse(fromUtf8(parseJws(jws).payload)) as Answer
+  } catch {
+    return 'An answer came that cannot be read.'
+  }
+  const who = answer.approvers.map(({ name, role, method, how, authnAt, self, demo }) => {
+    const marks = [self ? 'their own request' : '', demo ? 'demo sign-in' : ''].filter(Boolean)
+    return `${plain(name, 80)} (${role}, ${how}, signed in by ${method.replaceAll('_', ' ')} ${localTime(authnAt)}${marks.length > 0 ? `, ${marks.join(', ')}` : ''})`
+  })
+  const did = answer.decision === 'approve' ? `let it go on ${scopeWords(answer.scope)}` : 'denied it'
+  const limit = ceilingWords(answer.until)
+  const text = `${who.join(' and ')} ${did}${limit ? ` while ${limit}` : ''}.`
+  return ok ? text : `${text} The answer was not accepted here: ${plain(why ?? 'unknown').replaceAll('_', ' ')}.`
+}
+
+function stateWords(state: string, by: string, why: string | undefined): string {
+  const words: Record<string, string> = {
+    expired: 'Nobody answered in time: the request expired.',
+    withdrawn:
+      by === 'machine'
+        ? `The request was withdrawn by this machine${why ? ` (${plain(why).replaceAll('_', ' ')})` : ''}.`
+        : 'The request was withdrawn.',
+    revoked: 'The approval was revoked.',
+    lapsed: 'The approval was not used in time.',
+    used: 'The control plane knows that the answer was used.',
+    denied: 'The organisation denied it.',
+    approved: 'The organisation approved it.',
+  }
+  return words[state] ?? `Its state became ${plain(state)}.`
+}
