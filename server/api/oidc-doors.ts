@@ -33,7 +33,7 @@ export const singleSignOnDoor = {
         const connection = chosen && (await openConnection(visit.db, chosen.id))
         if (!connection) throw new AppError('NOT_FOUND', 'There is no single sign-on under this name.', { details: { why: 'no_sso' } })
         const next = safePath(form.get('next')) ?? `/${form.get('org')}`
-        going = await startDance(request, connection, next, form.get('fresh') === '1')
+        going = pageTo(await startDance(request, connection, next, form.get('fresh') === '1'))
         return { to: '/sign-in' }
       },
       form => `/sign-in${form.get('org') ? `?org=${encodeURIComponent(form.get('org'))}` : ''}`,
@@ -41,6 +41,23 @@ export const singleSignOnDoor = {
     const answer = await door.POST(read)
     return going ?? answer
   },
+}
+
+/**
+ * A form may lead to ourselves only (`form-action 'self'`, redirects included), so the way to the provider is a small page
+ * that goes on by itself, and has a link for whoever it does not.
+ */
+function pageTo(going: Response): Response {
+  const to = going.headers.get('location') ?? ''
+  if (to.startsWith(`${env().publicUrl}/`)) return going
+  const safe = to.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;')
+  const headers = new Headers(going.headers)
+  headers.delete('location')
+  headers.set('content-type', 'text/html; charset=utf-8')
+  headers.set('content-security-policy', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
+  headers.set('referrer-policy', 'no-referrer')
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Going to your sign-in provider</title><meta http-equiv="refresh" content="0;url=${safe}"><p><a href="${safe}">Go on to your sign-in provider</a></p></html>`
+  return new Response(html, { status: 200, headers })
 }
 
 /** The library wants its own token back with the form that starts: it is asked for one first, as a page would. */

@@ -1,5 +1,6 @@
 import type { MemberActor } from '#core/actor.ts'
 import { plainName } from '#core/email.ts'
+import type { Json } from '#core/json.ts'
 import { AppError } from '#core/error.ts'
 import { demand } from '#core/permission.ts'
 import type { SelfAnswer, WhenBroken } from '#generated/prisma/enums.ts'
@@ -81,7 +82,7 @@ export async function updateSettings(ctx: FeatureContext, input: SettingsChange)
     await tx.organisation.update({ where: { id: actor.orgId }, data: Object.fromEntries(names.map(name => [name, change[name]])) })
     await notify(tx, { org: actor.orgId, what: 'settings' })
     for (const setting of names) {
-      const data = setting === 'name' ? { setting } : { setting, from: before[setting], to: change[setting]! }
+      const data: { [key: string]: Json } = setting === 'name' ? { setting } : { setting, from: before[setting], to: change[setting]! }
       await recordEvidence(tx, ctx, { kind: 'organisation.setting_changed', subject: { kind: 'organisation', id: actor.orgId }, data })
     }
     // Credentials that the organisation no longer wants end at once; their next use would be refused anyway.

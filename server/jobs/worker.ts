@@ -4,12 +4,14 @@ import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEve
 import { type Db, database } from '../db.ts'
 import { Bounced } from '../email/mailer.ts'
 import { sweepApprovals } from '../features/approval/sweep.ts'
+import { env } from '../env.ts'
 import { log } from '../log.ts'
 import { mailDigest, mailRequest, mailSettled } from './approval-mail.ts'
 import type { Jobs } from './queue.ts'
 import { deliver } from './send-mail.ts'
 import { mailInvitation, mailSignIn } from './sign-in-mail.ts'
 import { sweepMembers } from './sweep.ts'
+import { WorkerLife } from './worker-life.ts'
 
 type Tasks = { [Name in keyof Jobs]: (db: Db, payload: Jobs[Name], now: Date) => Promise<unknown> }
 
@@ -33,11 +35,11 @@ const CRON = [
   { task: 'member.sweep', match: '17 * * * *', identifier: 'member.sweep', options: { maxAttempts: 1 } },
 ]
 
-const holder = globalThis as unknown as { holdpointWorker?: Promise<Runner> }
+const holder = globalThis as unknown as { holdpointWorker?: Promise<Worker> }
 
 /** Starts this process's worker, once. It reaches the queue through the process's own pool. */
-export function startWorker(): Promise<Runner> {
-  holder.holdpointWorker ??= openWorker(database())
+export function startWorker(): Promise<Worker> {
+  holder.holdpointWorker ??= openWorker({ ...database(), url: env().databaseUrl })
   return holder.holdpointWorker
 }
 
@@ -48,13 +50,21 @@ export async function stopWorker(): Promise<void> {
   await (await running)?.stop()
 }
 
+export type Worker = { stop(): Promise<void> }
+
 /** A worker over a given database. Exported for tests. */
-export async function openWorker({ prisma, pool }: Pick<ReturnType<typeof database>, 'prisma' | 'pool'>, { cron = true } = {}): Promise<Runner> {
+export async function openWorker(
+  { prisma, pool, url }: Pick<ReturnType<typeof database>, 'prisma' | 'pool'> & { url: string },
+  { cron = true } = {},
+): Promise<Worker> {
   const taskList: TaskList = Object.fromEntries(
     Object.entries(TASKS).map(([name, task]) => [name, (payload: unknown) => (task as (db: Db, payload: never, now: Date) => Promise<unknown>)(prisma, payload as never, new Date()).then(() => {})]),
   )
   const events: WorkerEvents = new EventEmitter()
-  const runner = await run({
+  const life = new WorkerLife(url)
+  await life.start()
+  events.on('worker:create', ({ worker }) => life.hold(worker.workerId))
+  const runner: Runner = await run({
     pgPool: pool as never,
     taskList,
     concurrency: CONCURRENCY,
@@ -72,7 +82,12 @@ export async function openWorker({ prisma, pool }: Pick<ReturnType<typeof databa
   events.on('job:complete', ({ job, error }) => {
     if (error instanceof Bounced) failForGood(pool, String(job.id), error.message)
   })
-  return runner
+  return {
+    stop: async () => {
+      await runner.stop()
+      await life.stop()
+    },
+  }
 }
 
 /** The worker lets go of the job just after its event: a few tries, then the next ordinary attempt bounces again. */
