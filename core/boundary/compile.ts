@@ -217,19 +217,16 @@ function isListed(patterns: readonly string[] | undefined, value: string | undef
   return false
 }
 
-/** The conditions of a rule that matched, each with its reading. */
+/** The conditions of a rule that matched, each with its reading. Plain loops and one shape: it runs at every held call. */
 export function crossingsOf(rule: CompiledRule, input: EvaluationInput): Crossing[] {
-  return rule.conditions.map(condition => {
+  const { conditions } = rule
+  const crossings: Crossing[] = []
+  for (let i = 0; i < conditions.length; i++) {
+    const condition = conditions[i]!
     const { figure, op, value, qualifier } = condition.source
-    const reading = pick(condition, input.figures, input.now)
-    return {
-      figure,
-      ...(qualifier === undefined ? {} : { qualifier }),
-      op,
-      threshold: value,
-      ...(reading === undefined ? {} : { reading }),
-    }
-  })
+    crossings.push({ figure, qualifier, op, threshold: value, reading: pick(condition, input.figures, input.now) })
+  }
+  return crossings
 }
 
 /** The figures a rule needed and could not have, each with the reason. */
@@ -249,4 +246,21 @@ function whyUnread(condition: CompiledCondition, input: EvaluationInput): Unread
   const there = input.figures.filter(reading => reading.name === condition.figure && isQualified(condition, reading))
   if (there.length === 0) return 'missing'
   return there.some(reading => isFresh(reading, input.now)) ? 'unknown' : 'stale'
+}
+
+/** A figure that some rule compares; without a qualifier, all there are of it. */
+export interface FigureNeed {
+  figure: FigureName
+  qualifier?: string
+}
+
+/** The figures that rules compare, each once: what has to be measured for them. Budgets by the name readings carry. */
+export function figuresRead(rules: readonly ScopedRule[]): FigureNeed[] {
+  const needs = new Map<string, FigureNeed>()
+  for (const rule of rules) {
+    for (const { figure, qualifier } of compileRule(rule).conditions) {
+      needs.set(`${figure} ${qualifier ?? ''}`, qualifier === undefined ? { figure } : { figure, qualifier })
+    }
+  }
+  return [...needs.values()]
 }

@@ -86,12 +86,12 @@ const NOTHING: Evaluation = Object.freeze({
  */
 export function compileRules(rules: readonly ScopedRule[]): CompiledRules {
   const compiled = rules.map(compileRule)
-  const byAction = Object.fromEntries(
-    ACTIONS.map(action => [action, compiled.filter(c => c.action === undefined || c.action === action)]),
-  ) as unknown as Record<Action, CompiledRule[]>
+  const byAction = new Map<string, CompiledRule[]>(
+    ACTIONS.map(action => [action, compiled.filter(rule => rule.action === undefined || rule.action === action)]),
+  )
   return {
     decide(input) {
-      const list = byAction[input.action]
+      const list = byAction.get(input.action)
       if (list === undefined) return NOTHING
       for (let i = 0; i < list.length; i++) {
         if (judge(list[i]!, input) !== UNMATCHED) return collect(list, i, input)
@@ -108,48 +108,69 @@ export function evaluate(rules: readonly ScopedRule[], input: EvaluationInput): 
 
 function collect(list: readonly CompiledRule[], from: number, input: EvaluationInput): Evaluation {
   const enforced: Match[] = []
-  const shadow: Match[] = []
-  const lifted: Match[] = []
-  const unread: Unread[] = []
+  let shadow: Match[] | undefined
+  let lifted: Match[] | undefined
+  let unread: Unread[] | undefined
   for (let i = from; i < list.length; i++) {
     const compiled = list[i]!
     const verdict = judge(compiled, input)
     if (verdict === UNMATCHED) continue
-    unread.push(...unreadOf(compiled, input))
+    if (verdict === UNDETERMINED || compiled.holdsUnread) {
+      unread ??= []
+      unread.push(...unreadOf(compiled, input))
+    }
     if (verdict === UNDETERMINED) continue
     const { key, scope, rule } = compiled.source
     const match: Match = { key, scope, rule, require: rule.require, crossed: crossingsOf(compiled, input) }
-    if (rule.stage === 'shadow') shadow.push(match)
-    else if (input.lifted?.has(key)) lifted.push(match)
-    else enforced.push(match)
+    if (rule.stage === 'shadow') {
+      shadow ??= []
+      shadow.push(match)
+    } else if (input.lifted?.has(key)) {
+      lifted ??= []
+      lifted.push(match)
+    } else enforced.push(match)
   }
-  return { ...settle(enforced), enforced, shadow, lifted, unread }
+  const { outcome, decidedBy, answeredBy } = settle(enforced)
+  return {
+    outcome,
+    decidedBy,
+    answeredBy,
+    enforced,
+    shadow: shadow ?? none,
+    lifted: lifted ?? none,
+    unread: unread ?? none,
+  }
 }
 
-/** Whether the organisation's approvers answer for this match; every other question is answered at the machine. */
-function goesToOrganisation(match: Match): boolean {
-  return match.scope === 'organisation' && match.require.kind === 'approver'
+/** How strict a match is by who can answer it: 1 allow, 2 asked at this machine, 3 sent to the organisation, 4 denied. */
+function levelOf({ require, scope }: Match): 1 | 2 | 3 | 4 {
+  if (require.kind === 'deny') return 4
+  if (require.kind === 'approver') return scope === 'organisation' ? 3 : 2
+  return require.kind === 'ask' ? 2 : 1
 }
 
-/** The strictest wins: deny, then a named approver (the organisation's before a local one), then ask, then allow. */
+const ASK: Outcome = Object.freeze({ kind: 'ask' })
+
+/**
+ * The strictest wins: deny, then a named approver (the organisation's before a local one, which is answered here and so
+ * stands in one question with `ask`), then ask, then allow. Of several approvers the highest role is asked.
+ */
 function settle(enforced: readonly Match[]): Pick<Evaluation, 'outcome' | 'decidedBy' | 'answeredBy'> {
-  const denying = enforced.filter(match => match.require.kind === 'deny')
-  if (denying.length > 0) return { outcome: { kind: 'deny' }, decidedBy: denying, answeredBy: 'nobody' }
-  const sent = enforced.filter(goesToOrganisation)
-  if (sent.length > 0) return { outcome: highestRole(sent), decidedBy: sent, answeredBy: 'organisation' }
-  const askedHere = enforced.filter(match => match.require.kind === 'approver' || match.require.kind === 'ask')
-  if (askedHere.length > 0) return { outcome: highestRole(askedHere), decidedBy: askedHere, answeredBy: 'machine' }
-  if (enforced.length > 0) return { outcome: { kind: 'allow' }, decidedBy: enforced, answeredBy: 'nobody' }
-  return { outcome: NOTHING.outcome, decidedBy: none, answeredBy: 'nobody' }
-}
-
-function highestRole(matches: readonly Match[]): Outcome {
-  let outcome: Outcome = { kind: 'ask' }
-  for (const { require } of matches) {
-    if (require.kind !== 'approver') continue
-    if (outcome.kind !== 'approver' || roleRank(require.role) > roleRank(outcome.role)) outcome = require
+  let level = 0
+  for (const match of enforced) level = Math.max(level, levelOf(match))
+  if (level === 0) return NOTHING
+  const decidedBy: Match[] = []
+  let outcome: Outcome = ASK
+  for (const match of enforced) {
+    if (levelOf(match) !== level) continue
+    decidedBy.push(match)
+    const { require } = match
+    if (require.kind === 'deny' || require.kind === 'allow') outcome = require
+    else if (require.kind === 'approver') {
+      if (outcome.kind !== 'approver' || roleRank(require.role) > roleRank(outcome.role)) outcome = require
+    }
   }
-  return outcome
+  return { outcome, decidedBy, answeredBy: level === 3 ? 'organisation' : level === 2 ? 'machine' : 'nobody' }
 }
 
 /**

@@ -85,6 +85,15 @@ function compose(text: string, lines: LineCounter, findings: Findings): Document
     const at = { start: warning.pos[0], end: warning.pos[1] }
     findings.error(at, 'yaml', clip(warning.message), 'leave tags and directives out')
   }
+  if (doc !== undefined && doc.directives.yaml.version !== '1.2') {
+    const at = { start: 0, end: doc.contents?.range[0] ?? 0 }
+    findings.error(
+      at,
+      'yaml',
+      'the document asks for another version of YAML',
+      'leave the %YAML line out: this is YAML 1.2',
+    )
+  }
   return doc
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { figuresRead } from '#core/boundary/compile.ts'
 import {
   compileRules,
   type Evaluation,
@@ -8,9 +9,11 @@ import {
   type ScopedRule,
   strictness,
 } from '#core/boundary/evaluate.ts'
+import { parseBoundaries } from '#core/boundary/parse.ts'
 import { ACTIONS, type Rule, requirementText } from '#core/boundary/rule.ts'
 import { costReading, type FigureReading, nameReading, percentReading } from '#core/figure.ts'
 import { anyFigures, anyRule } from './any-rule.ts'
+import { SEED_RULES } from './seed.ts'
 
 const now = 1e12
 
@@ -163,6 +166,21 @@ describe('whatever the rules and the figures', () => {
   })
 })
 
+describe('figuresRead', () => {
+  it('lists what the rules compare, each once, so that nothing else is measured', () => {
+    const { rules } = parseBoundaries(SEED_RULES, { scope: 'local' })
+    expect(figuresRead(mergeRules({ local: rules, organisation: rules }))).toEqual([
+      { figure: 'session_cost_usd' },
+      { figure: 'model_tier' },
+      { figure: 'plan_left_pct', qualifier: 'week' },
+      { figure: 'budget_used_pct', qualifier: 'org:monthly' },
+      { figure: 'destination' },
+      { figure: 'budget_used_pct', qualifier: 'monthly' },
+    ])
+    expect(figuresRead([])).toEqual([])
+  })
+})
+
 describe('compileRules', () => {
   const rules = mergeRules({
     local: [
@@ -196,9 +214,11 @@ describe('compileRules', () => {
   })
 
   it('knows no action it was not built for', () => {
-    expect(compileRules(rules).decide({ action: 'toString' as 'continue', figures: [], now }).outcome).toEqual({
-      kind: 'pass',
-    })
+    for (const action of ['toString', 'constructor', '__proto__', '', 'tool_call']) {
+      expect(compileRules(rules).decide({ action: action as 'continue', figures: [], now }).outcome).toEqual({
+        kind: 'pass',
+      })
+    }
   })
 
   it('takes no nonsense for a reading', () => {

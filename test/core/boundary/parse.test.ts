@@ -343,6 +343,7 @@ describe('hostile documents', () => {
       `boundaries:\n - {${Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join(', ')}}\n`,
       'not a key',
     ],
+    ['another version of YAML', '%YAML 1.1\n---\nboundaries: []\n', 'YAML 1.2'],
     ['an unknown directive', '%LOVE 1\n---\nboundaries: []\n', 'directive'],
   ])('are refused with words: %s', (_, text, words) => {
     const { errors, rules } = parseBoundaries(text, organisation)
