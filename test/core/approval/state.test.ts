@@ -29,7 +29,7 @@ const who = (over: Partial<Answerer> = {}): Answerer => ({
   joinedAt: new Date(0),
   ...over,
 })
-const yes = { decision: 'approve', scope: 'step', until: [] } as const
+const yes: Pick<Vote, 'decision' | 'scope' | 'until'> = { decision: 'approve', scope: 'step', until: [] }
 const holds = () => true
 
 describe('who may answer', () => {
@@ -81,7 +81,7 @@ describe('what an answer does', () => {
   it('settles with one approval and holds for a day from the request', () => {
     const result = applyAnswer(approval(), who(), yes, holds, at(5))
     expect(result).toMatchObject({ kind: 'settled', state: 'approved', scope: 'step', until: [] })
-    expect(result.kind === 'settled' && result.notAfter).toEqual(new Date(at(0).getTime() + 24 * 3600_000))
+    expect('notAfter' in result && result.notAfter).toEqual(new Date(at(0).getTime() + 24 * 3600_000))
   })
   it('refuses at the very moment of expiry', () => {
     expect(applyAnswer(approval(), who(), yes, holds, at(60))).toEqual({ kind: 'expired' })
