@@ -1,7 +1,7 @@
 import { watchDoor } from '../auth/door.ts'
 import { closeMailers } from '../email/mailer.ts'
-import { log } from '../log.ts'
 import { startWorker, stopWorker } from '../jobs/worker.ts'
+import { log } from '../log.ts'
 
 const RETRY_MS = 2000
 const holder = globalThis as unknown as { holdpointBackground?: true }

@@ -36,7 +36,10 @@ export async function seed(): Promise<Seeded> {
   await makeDemo(visit)
   return visit.db.$transaction(async tx => {
     await lock(tx)
-    const owner = await tx.member.findFirst({ where: { role: 'owner', removedAt: null, org: { demo: true } }, orderBy: { joinedAt: 'asc' } })
+    const owner = await tx.member.findFirst({
+      where: { role: 'owner', removedAt: null, org: { demo: true } },
+      orderBy: { joinedAt: 'asc' },
+    })
     if (!owner || (await hasSignedIn(tx, visit, owner.orgId))) return {}
     const { url } = await makeConsoleSignIn(tx, visit, owner)
     return { signInUrl: url }
@@ -56,7 +59,8 @@ async function makeDemo(visit: Visit): Promise<void> {
       await lock(tx)
       if ((await tx.organisation.count()) > 0) return undefined
       const made = await createOrganisation(tx, visit, { slug: 'acme', name: 'Acme', demo: true, owner: OWNER })
-      for (const tenant of TENANTS) await tx.tenant.create({ data: { id: newId(visit, 'tenant'), orgId: made.orgId, ...tenant } })
+      for (const tenant of TENANTS)
+        await tx.tenant.create({ data: { id: newId(visit, 'tenant'), orgId: made.orgId, ...tenant } })
       return made
     },
     { timeout: 30_000 },
@@ -64,7 +68,18 @@ async function makeDemo(visit: Visit): Promise<void> {
   if (!made) return
   const owner: FeatureContext<MemberActor> = {
     ...visit,
-    actor: { kind: 'member', memberId: made.ownerId, orgId: made.orgId, orgSlug: 'acme', role: 'owner', ...OWNER, method: 'console', authnAt: visit.now, how: 'web', demo: true },
+    actor: {
+      kind: 'member',
+      memberId: made.ownerId,
+      orgId: made.orgId,
+      orgSlug: 'acme',
+      role: 'owner',
+      ...OWNER,
+      method: 'console',
+      authnAt: visit.now,
+      how: 'web',
+      demo: true,
+    },
   }
   for (const person of MEMBERS) {
     const { id } = await inviteMember(owner, person)

@@ -43,7 +43,11 @@ function listenFailure(port) {
 export function startServer(args, env, { banner = true } = {}) {
   const guard = pathToFileURL(path.join(root, 'server/boot/with-launcher.mjs')).href
   const stdio = ['ignore', banner ? 'inherit' : 'pipe', 'inherit', 'ipc']
-  const server = startChild(process.execPath, ['--import', guard, ...args], { cwd: root, env, stdio })
+  const server = startChild(process.execPath, ['--import', guard, ...args], {
+    cwd: root,
+    env: { ...env, HOLDPOINT_LAUNCHER: String(process.pid) },
+    stdio,
+  })
   if (server.stdout)
     readline
       .createInterface(server.stdout)
