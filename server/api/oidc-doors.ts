@@ -68,9 +68,12 @@ async function startDance(request: Request, connection: NonNullable<Awaited<Retu
   const jar = [request.headers.get('cookie') ?? '', ...asked.headers.getSetCookie().map(line => line.split(';')[0])].filter(Boolean).reverse().join('; ')
   const form = { csrfToken, callbackUrl: `${env().publicUrl}${next}` }
   const going = await runOidc(at(`signin/${connection.id}${fresh ? '?prompt=login' : ''}`, jar, 'POST'), ['signin', connection.id], connection, refuseAll, form)
-  for (const line of asked.headers.getSetCookie()) going.headers.append('set-cookie', line)
+  const named = new Set(going.headers.getSetCookie().map(nameOf))
+  for (const line of asked.headers.getSetCookie()) if (!named.has(nameOf(line))) going.headers.append('set-cookie', line)
   return going
 }
+
+const nameOf = (line: string) => line.slice(0, line.indexOf('='))
 
 /** The provider sends the browser back here. Everything is decided by what the provider asserts; nobody's session is read. */
 async function callback(request: Request, id: string): Promise<Response> {

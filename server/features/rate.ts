@@ -7,11 +7,11 @@ export type RateLimit = { most: number; windowMs: number; message: string }
 const TEN_MINUTES_MS = 10 * 60_000
 const TOO_MANY = 'There were too many attempts.'
 export const RATE_LIMITS = {
-  /** Sign-in mails asked for from one address of the network: an office behind one address fits. */
-  signInByAddress: { most: 30, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
+  /** Sign-in mails asked for from one address of the network: an office behind one address (or an unnamed proxy) fits. */
+  signInByAddress: { most: 100, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
   /** Codes, links and one-time addresses tried from one address. */
-  redeemByAddress: { most: 60, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
-  singleSignOnByAddress: { most: 30, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
+  redeemByAddress: { most: 300, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
+  singleSignOnByAddress: { most: 100, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
   adminLoginByAddress: { most: 20, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
   /** User codes that one member may look up: 20^8 codes, ten minutes each. */
   userCodeByMember: { most: 20, windowMs: TEN_MINUTES_MS, message: TOO_MANY },

@@ -16,6 +16,8 @@ export class WorkerLife {
   private timer: NodeJS.Timeout | undefined
   private ended = false
   private readonly own = new Set<string>()
+  /** One question at a time on the one connection. */
+  private last: Promise<unknown> = Promise.resolve()
 
   private readonly url: string
   constructor(url: string) {
@@ -25,14 +27,20 @@ export class WorkerLife {
   async start(): Promise<void> {
     await this.connect()
     await this.look()
-    this.timer = setInterval(() => this.look().catch(error => log.warn('jobs.look_failed', { message: (error as Error).message })), LOOK_MS)
+    this.timer = setInterval(() => this.inTurn(() => this.look()).catch(error => log.warn('jobs.look_failed', { message: (error as Error).message })), LOOK_MS)
     this.timer.unref()
   }
 
   /** A worker of this process began. Its lock is taken before it can have held a job for long. */
   async hold(workerId: string): Promise<void> {
     this.own.add(workerId)
-    await this.client?.query('select pg_advisory_lock($1, hashtext($2))', [LOCK, workerId]).catch(() => {})
+    await this.inTurn(async () => this.client?.query('select pg_advisory_lock($1, hashtext($2))', [LOCK, workerId])).catch(() => {})
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.last.then(work)
+    this.last = turn.catch(() => {})
+    return turn
   }
 
   async stop(): Promise<void> {
@@ -50,7 +58,7 @@ export class WorkerLife {
     })
     await client.connect()
     this.client = client
-    for (const id of this.own) await this.hold(id)
+    for (const id of this.own) await client.query('select pg_advisory_lock($1, hashtext($2))', [LOCK, id])
   }
 
   private async look(): Promise<void> {

@@ -61,6 +61,8 @@ export async function openWorker(
     Object.entries(TASKS).map(([name, task]) => [name, (payload: unknown) => (task as (db: Db, payload: never, now: Date) => Promise<unknown>)(prisma, payload as never, new Date()).then(() => {})]),
   )
   const events: WorkerEvents = new EventEmitter()
+  // A lost connection is the pool's to replace; without a listener it would end the process.
+  if (pool.listenerCount('connect') === 0) pool.on('connect', client => client.on('error', () => {}))
   const life = new WorkerLife(url)
   await life.start()
   events.on('worker:create', ({ worker }) => life.hold(worker.workerId))
