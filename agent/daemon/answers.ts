@@ -35,7 +35,7 @@ export async function fetchAnswers(runtime: Runtime): Promise<{ needsRoot: boole
 
 function takeState(runtime: Runtime, { seq, handle, state, at }: { seq: number; handle: string; state: ApprovalState; at: string }): void {
   const known = runtime.state.requests.has(handle)
-  if (known && TIGHTENING.includes(state)) record(runtime, { kind: 'state', handle, state, at2: at, by: 'control plane', seq })
+  if (known && TIGHTENING.includes(state)) record(runtime, { kind: 'state', handle, state, at2: at, by: 'control plane', place: seq })
   else runtime.state.answerSeq = Math.max(runtime.state.answerSeq, seq)
 }
 
@@ -83,7 +83,7 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
   // one that does not hold yet is kept: the moment is judged again whenever it would let something go on
   const ok = judged.ok || judged.why === 'not_yet'
   const why = judged.ok ? '' : judged.why
-  record(runtime, { kind: 'answer', handle: answer.handle, answerId: answer.answerId, seq, decision: answer.decision, jws, ok, ...(ok ? {} : { why }) })
+  record(runtime, { kind: 'answer', handle: answer.handle, answerId: answer.answerId, place: seq, decision: answer.decision, jws, ok, ...(ok ? {} : { why }) })
   if (!ok) alarm(runtime, 'answer_refused', why)
   return 'done'
 }
@@ -92,6 +92,6 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
 const rootTried = new Set<string>()
 
 function refused(runtime: Runtime, seq: number, why: string, handle?: string): void {
-  record(runtime, { kind: 'answer_refused', seq, why, ...(handle === undefined ? {} : { handle }) })
+  record(runtime, { kind: 'answer_refused', place: seq, why, ...(handle === undefined ? {} : { handle }) })
   alarm(runtime, 'answer_refused', why)
 }

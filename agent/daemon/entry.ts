@@ -43,7 +43,10 @@ export type DecisionEntry = {
   why?: string
 }
 
-/** Everything the journal can hold. State is replayed from these and from nothing else. */
+/**
+ * Everything the journal can hold; state is replayed from these and from nothing else. No member may be called `seq`, `prev`
+ * or `at`, which are the line's own. `place` is an answer's place in the machine's stream of answers.
+ */
 export type EntryBody =
   | { kind: 'begun'; connector: string }
   | { kind: 'started'; connector: string; downFrom?: string }
@@ -56,9 +59,9 @@ export type EntryBody =
   | { kind: 'not_judged'; client: string; session: string; sessionRef: string; calls: number; from: string; to: string }
   | { kind: 'request'; request: ApprovalRequest; digest: string; session: string; keys: string[]; role: string; replaces?: string }
   | { kind: 'filed'; handle: string; state: ApprovalState; role: string; approvals: number; eligible: number; url: string }
-  | { kind: 'state'; handle: string; state: ApprovalState; at2: string; by: 'control plane' | 'machine'; why?: string; seq?: number }
-  | { kind: 'answer'; handle: string; answerId: string; seq: number; decision: 'approve' | 'deny'; jws: string; ok: boolean; why?: string }
-  | { kind: 'answer_refused'; seq: number; why: string; handle?: string }
+  | { kind: 'state'; handle: string; state: ApprovalState; at2: string; by: 'control plane' | 'machine'; why?: string; place?: number }
+  | { kind: 'answer'; handle: string; answerId: string; place: number; decision: 'approve' | 'deny'; jws: string; ok: boolean; why?: string }
+  | { kind: 'answer_refused'; place: number; why: string; handle?: string }
   | { kind: 'local_answer'; handle: string; scope: 'step' | 'session'; how: 'cli' | 'prompt'; toolUse?: string; tty?: string; chain?: string[] }
   | { kind: 'declined'; handle: string; toolUse: string }
   | { kind: 'denied_here'; handle: string }
@@ -68,7 +71,7 @@ export type EntryBody =
   | { kind: 'lapsed'; handle: string; answerId: string }
   | { kind: 'session_end'; client: string; session: string; reason: string }
   | { kind: 'rules'; version: number; digest: string; rootSeq: number }
-  | { kind: 'root'; seq: number; digest: string }
+  | { kind: 'root'; rootSeq: number; digest: string }
   | { kind: 'refused'; code: string }
   | { kind: 'local_rules'; ok: boolean; rules: number; problems: number }
   | { kind: 'alarm'; what: AlarmKind; note?: string }

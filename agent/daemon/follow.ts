@@ -39,8 +39,9 @@ export class Follower {
 
   /** Fetches rules and answers and sends what waits, now. */
   async sync(): Promise<void> {
-    await this.pollRules()
-    await this.exchange()
+    // a refusal of the rules keeps no answer from being fetched: a no must get through
+    const polled = this.pollRules()
+    await Promise.all([polled, polled.catch(() => {}).then(() => this.exchange())])
   }
 
   /** Sends requests that wait and fetches answers; what fails is tried again by the next turn. */
@@ -115,7 +116,7 @@ export class Follower {
 
   private noteChanges(trust: TrustStore, before: { version: number; root: string | undefined }): void {
     const set = trust.rules()
-    if (trust.root && trust.root.digest !== before.root) record(this.runtime, { kind: 'root', seq: trust.root.root.seq, digest: trust.root.digest })
+    if (trust.root && trust.root.digest !== before.root) record(this.runtime, { kind: 'root', rootSeq: trust.root.root.seq, digest: trust.root.digest })
     if (set && trust.version !== before.version) record(this.runtime, { kind: 'rules', version: set.set.version, digest: set.digest, rootSeq: set.set.rootSeq })
   }
 

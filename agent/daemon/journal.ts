@@ -54,7 +54,7 @@ export class Journal {
    * that nothing may be released on its strength).
    */
   append(body: EntryBody, { durable = false }: { durable?: boolean } = {}): { entry: Entry; written: boolean } {
-    const entry = { seq: this.lastSeq + 1, prev: this.lastHash, at: new Date(this.now()).toISOString(), ...body } as Entry
+    const entry = { ...body, seq: this.lastSeq + 1, prev: this.lastHash, at: new Date(this.now()).toISOString() } as Entry
     const line = JSON.stringify(entry)
     this.lastSeq = entry.seq
     this.lastHash = lineHash(line, crypto.sha256)

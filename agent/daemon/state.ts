@@ -101,15 +101,15 @@ export class State {
       case 'state':
         this.settle(entry.handle, entry.state, entry.at2)
         this.noteWithdrawal(entry)
-        this.answerSeq = Math.max(this.answerSeq, entry.seq ?? 0)
+        this.answerSeq = Math.max(this.answerSeq, entry.place ?? 0)
         break
       case 'answer':
-        this.answerSeq = Math.max(this.answerSeq, entry.seq)
+        this.answerSeq = Math.max(this.answerSeq, entry.place)
         this.answered.add(entry.answerId)
         this.answer(entry.handle, entry.jws, entry.ok)
         break
       case 'answer_refused':
-        this.answerSeq = Math.max(this.answerSeq, entry.seq)
+        this.answerSeq = Math.max(this.answerSeq, entry.place)
         break
       case 'local_answer':
         this.answerHere(entry.handle, entry.scope, at, entry.how)

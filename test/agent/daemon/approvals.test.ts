@@ -1,0 +1,318 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { parseJws } from '#core/jws.ts'
+import { fromUtf8 } from '#core/bytes.ts'
+import { Organisation, RULE } from './organisation.ts'
+import { attended, Machine, onCleanup, told } from './world.ts'
+
+let org: Organisation
+let machine: Machine
+
+beforeEach(async () => {
+  org = new Organisation()
+  machine = new Machine()
+  org.clock = machine.now
+  await org.listen()
+  onCleanup(() => org.close())
+  machine.join(org)
+  org.publish(RULE('approver:lead'))
+  await machine.start()
+  await machine.daemon.sync()
+  machine.spend(20.1)
+})
+
+const call = async (toolUse: string, fields: Record<string, unknown> = {}) => told(await machine.hook({ tool_use_id: toolUse, ...fields }))
+
+/** A held call whose request has reached the control plane. */
+async function held(toolUse = 'toolu_0') {
+  expect((await call(toolUse)).decision).toBe('deny')
+  await machine.daemon.sync()
+  return org.requests.at(-1)!
+}
+
+describe('a request', () => {
+  test('is one for a hundred tries of the same session, under one handle', async () => {
+    const reasons = new Set<string>()
+    for (let i = 0; i < 100; i++) reasons.add(/decision (bnd-\w+)/.exec((await call(`toolu_${i}`)).reason)![1]!)
+    await machine.daemon.sync()
+    expect(org.requests).toHaveLength(1)
+    expect([...reasons]).toEqual([org.requests[0]!.handle])
+    expect(machine.entries('request')).toHaveLength(1)
+  })
+
+  test('is another one for another session', async () => {
+    await held()
+    const session = '00000000-0000-4000-8000-000000000009'
+    machine.spend(20.1, { session })
+    await call('toolu_9', { session_id: session, transcript_path: machine.transcript(session) })
+    await machine.daemon.sync()
+    expect(org.requests).toHaveLength(2)
+    expect(org.requests[1]!.sessionRef).not.toBe(org.requests[0]!.sessionRef)
+  })
+
+  test('is kept while the control plane is down and sent when it is back', async () => {
+    org.goDown()
+    expect((await call('toolu_1')).decision).toBe('deny')
+    await expect(machine.daemon.sync()).rejects.toThrow()
+    expect((await call('toolu_2')).reason).toContain('cannot be reached')
+    org.down = false
+    await machine.daemon.sync()
+    expect(org.requests).toHaveLength(1)
+  })
+
+  test('survives a crash before it was sent, byte for byte', async () => {
+    org.goDown()
+    await call('toolu_1')
+    const stored = machine.entries('request')[0]!.request
+    await machine.crash()
+    org.down = false
+    await machine.start()
+    await machine.daemon.sync()
+    expect(org.requests).toEqual([stored])
+  })
+
+  test('gets a new handle when another machine has the one it chose', async () => {
+    org.refuseFiling.push({ status: 409, code: 'CONFLICT' })
+    const { reason } = await call('toolu_1')
+    await machine.daemon.sync()
+    await machine.daemon.sync()
+    expect(org.requests).toHaveLength(1)
+    expect(reason).not.toContain(org.requests[0]!.handle)
+    expect((await call('toolu_2')).reason).toContain(org.requests[0]!.handle)
+  })
+
+  test('ends when nobody answers in time, and a new try asks again as attempt 2', async () => {
+    await held()
+    machine.offset += 3600_001
+    await machine.daemon.sync()
+    expect(machine.entries('state').map(entry => entry.state)).toEqual(['expired'])
+    const second = await held('toolu_2')
+    expect(second.attempt).toBe(2)
+    expect(org.requests).toHaveLength(2)
+  })
+
+  test('is taken back when the person leaves the session, and no record says that a person denied it', async () => {
+    const request = await held()
+    await machine.hook({ hook_event_name: 'SessionEnd', reason: 'prompt_input_exit' })
+    await machine.daemon.sync()
+    expect(org.withdrawn).toEqual([{ handle: request.handle, body: { by: 'machine', why: 'session_ended' } }])
+  })
+
+  test('of a run without a person outlives its process for half an hour, so that a resumed run can use the answer', async () => {
+    const request = await held()
+    await machine.hook({ hook_event_name: 'SessionEnd', reason: 'other' })
+    await machine.daemon.sync()
+    expect(org.withdrawn).toEqual([])
+    machine.offset += 31 * 60_000
+    await machine.daemon.sync()
+    expect(org.withdrawn.map(w => w.handle)).toEqual([request.handle])
+  })
+
+  test('can be denied on the machine, which withdraws it', async () => {
+    const request = await held()
+    const reply = await machine.ask('POST', `/api/decisions/${request.handle}/deny`, { token: 'api', body: '{}' })
+    expect(reply.json).toEqual({ handle: request.handle, state: 'withdrawn' })
+    await expect.poll(() => org.withdrawn.map(w => w.body)).toEqual([{ by: 'machine', why: 'denied_here' }])
+  })
+
+  test('tells the agent when nobody in the organisation could answer it', async () => {
+    org.eligible = 0
+    await held()
+    expect((await call('toolu_2')).reason).toContain('nobody in the organisation can answer')
+  })
+
+  test('is withdrawn when its rule is no longer in force', async () => {
+    const request = await held()
+    org.publish(RULE('approver:lead', 30))
+    await machine.daemon.sync()
+    await machine.daemon.sync()
+    expect(org.withdrawn).toEqual([{ handle: request.handle, body: { by: 'machine', why: 'rule_gone' } }])
+  })
+})
+
+describe('a step answer', () => {
+  test('lets exactly one call through: the same call again, no other', async () => {
+    const request = await held()
+    const answer = org.answer(request)
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).decision).toBe('pass')
+    expect((await call('toolu_1')).decision).toBe('pass')
+    expect((await call('toolu_2')).decision).toBe('deny')
+    expect(machine.entries('spend')).toMatchObject([{ answerId: answer.answerId, toolUse: 'toolu_1' }])
+    await machine.daemon.sync()
+    expect(org.requests).toHaveLength(2)
+    expect(org.requests[1]!.attempt).toBe(2)
+  })
+
+  test('of eight calls at once lets one through', async () => {
+    org.answer(await held())
+    await machine.daemon.sync()
+    const replies = await Promise.all(Array.from({ length: 8 }, (_, i) => call(`toolu_p${i}`)))
+    expect(replies.filter(reply => reply.decision === 'pass')).toHaveLength(1)
+    expect(machine.entries('spend')).toHaveLength(1)
+  })
+
+  test('is not spent on a call that something else still holds', async () => {
+    machine.config(RULE('deny', 25).replace('session-spend', 'own-limit'))
+    const request = await held()
+    machine.spend(10)
+    org.answer(request)
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).reason).toContain('own-limit')
+    expect(machine.entries('spend')).toEqual([])
+  })
+
+  test('lapses after a day without use, and the control plane is told', async () => {
+    const answer = org.answer(await held())
+    await machine.daemon.sync()
+    machine.offset += 24 * 3600_000 + 1000
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).decision).toBe('deny')
+    await machine.daemon.report()
+    expect(org.reports.flatMap(report => report.grants)).toMatchObject([{ answerId: answer.answerId, what: 'lapsed' }])
+  })
+
+  test('is used once even when the control plane hands it out again', async () => {
+    org.answer(await held())
+    await machine.daemon.sync()
+    await call('toolu_1')
+    org.answers.push({ seq: ++org.seq, jws: org.answers[0]!.jws })
+    await machine.daemon.sync()
+    expect((await call('toolu_2')).decision).toBe('deny')
+    expect(machine.entries('spend')).toHaveLength(1)
+  })
+})
+
+describe('a session answer', () => {
+  test('holds for every call of the session, over a restart, and for no other session', async () => {
+    org.answer(await held(), { scope: 'session' })
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).decision).toBe('pass')
+    await machine.crash()
+    await machine.start()
+    expect((await call('toolu_2')).decision).toBe('pass')
+    const session = '00000000-0000-4000-8000-000000000009'
+    machine.spend(20.1, { session })
+    expect((await call('toolu_3', { session_id: session, transcript_path: machine.transcript(session) })).decision).toBe('deny')
+  })
+
+  test('ends at its ceiling and asks again there', async () => {
+    org.answer(await held(), { scope: 'session', until: [{ figure: 'session_cost_usd', op: '<', value: '40' }] })
+    await machine.daemon.sync()
+    machine.spend(19)
+    expect((await call('toolu_1')).decision).toBe('pass')
+    machine.spend(1)
+    expect((await call('toolu_2')).decision).toBe('deny')
+    await machine.daemon.sync()
+    expect(org.requests).toHaveLength(2)
+    expect(org.requests[1]!.figures[0]!.value).toBe('40.1')
+  })
+
+  test('ends when it is revoked', async () => {
+    const request = await held()
+    org.answer(request, { scope: 'session' })
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).decision).toBe('pass')
+    org.setState(request.handle, 'revoked')
+    await machine.daemon.sync()
+    expect((await call('toolu_2')).decision).toBe('deny')
+  })
+
+  test('lifts the rules of its request and no others', async () => {
+    org.answer(await held(), { scope: 'session' })
+    await machine.daemon.sync()
+    org.publish(`${RULE('approver:lead')}  - name: second-limit\n    action: continue\n    when: { session_cost_usd: ">= 15" }\n    require: approver:admin\n    stage: enforce\n`)
+    await machine.daemon.sync()
+    const { decision, reason } = await call('toolu_1')
+    expect(decision).toBe('deny')
+    expect(reason).toContain('org:second-limit')
+    expect(reason).not.toContain('org:session-spend')
+  })
+
+  test('no longer fits when the rule has changed', async () => {
+    org.answer(await held(), { scope: 'session' })
+    await machine.daemon.sync()
+    org.publish(RULE('approver:lead', 10))
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).decision).toBe('deny')
+  })
+
+  test('an answer ended by the clock stays ended when the clock is set back', async () => {
+    org.answer(await held(), { scope: 'session', notAfter: new Date(machine.now() + 3600_000).toISOString() })
+    await machine.daemon.sync()
+    machine.offset += 3600_001
+    await machine.daemon.tick()
+    machine.offset -= 3600_001
+    org.goDown()
+    expect((await call('toolu_1')).decision).toBe('deny')
+    await machine.daemon.tick()
+    expect(machine.entries('alarm').map(entry => entry.what)).toContain('clock_moved_back')
+  })
+})
+
+describe('a denial', () => {
+  test('stands for its subject for a day, files nothing, and is told as a person’s', async () => {
+    const request = await held()
+    org.answer(request, { decision: 'deny' })
+    await machine.daemon.sync()
+    for (let i = 0; i < 3; i++) expect((await call(`toolu_d${i}`)).reason).toContain('denied by a person')
+    await machine.daemon.sync()
+    expect(org.requests).toHaveLength(1)
+    machine.offset += 24 * 3600_000 + 1
+    expect((await call('toolu_z')).reason).not.toContain('denied')
+  })
+
+  test('is obeyed even when the rules are stale, which release nothing', async () => {
+    org.publish(RULE('approver:lead'), { maxAge: 60 })
+    await machine.daemon.sync()
+    const request = await held()
+    const frozen = machine.now()
+    org.freshAt = () => frozen
+    machine.offset += 120_000
+    org.answer(request)
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).reason).toContain('has not heard from the control plane for too long')
+    machine.offset += 3600_000
+    await machine.daemon.sync().catch(() => {})
+    org.answer(request, { decision: 'deny' })
+    await machine.daemon.sync().catch(() => {})
+    expect((await call('toolu_2')).reason).toContain('denied by a person')
+  })
+})
+
+describe('a control plane that was restored from a backup', () => {
+  test('cannot replay an old yes: the same handle and subject with another nonce is another request', async () => {
+    const first = await held()
+    const answer = org.answer(first)
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).decision).toBe('pass')
+    const old = org.answers[0]!.jws
+    // the database goes back to before the request: numbers begin again, the request is unknown there
+    org.requests = []
+    org.answers = []
+    org.seq = 0
+    const second = await held('toolu_2')
+    expect(second.handle).not.toBe(first.handle)
+    org.seq = 1
+    org.answers.push({ seq: 1, jws: old })
+    await machine.daemon.sync()
+    expect((await call('toolu_3')).decision).toBe('deny')
+    // and an answer that names the new handle but was made over the old request
+    const forged = org.answer(second, { request: answer.request, seq: 2 })
+    await machine.daemon.sync()
+    expect((await call('toolu_4')).decision).toBe('deny')
+    expect(machine.entries('answer_refused').map(entry => entry.why)).toEqual(['other_request'])
+    expect(forged.handle).toBe(second.handle)
+    // a fresh answer after the restore is seen although its number was given before
+    org.answer(second, { seq: 3 })
+    await machine.daemon.sync()
+    expect((await call('toolu_5')).decision).toBe('pass')
+  })
+})
+
+test('what the machine signs as a request is the very document it stored', async () => {
+  const request = await held()
+  const stored = machine.entries('request')[0]!
+  expect(request).toEqual(stored.request)
+  expect(JSON.parse(fromUtf8(parseJws(org.answers[0]?.jws ?? org.ruleset!).payload)).org).toBe(org.id)
+  expect(told(await machine.hook({ tool_use_id: 'toolu_x' }, attended)).decision).toBe('deny')
+})
