@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
+import { RULE_NAME } from '#core/approval/request.ts'
 import { AppError } from '#core/error.ts'
 import { BOUNDARIES_TEXT_MAX, NOTE_MAX, REASON_MAX } from '#core/limits.ts'
-import { RULE_NAME } from '#core/approval/request.ts'
 import { clientAddress } from '../auth/client-address.ts'
 import { answerApproval } from '../features/approval/answer.ts'
 import { getApproval, listApprovals } from '../features/approval/read.ts'
@@ -24,7 +24,10 @@ import { credentialRoute, openRoute } from './connector-route.ts'
  *   GET    approvals                -> {items}
  *   POST   approvals/HANDLE/answer  {decision, scope, until, reason} -> {handle, state, votes, approvals, settled, missing}
  */
-const LoginBody = z.strictObject({ org: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)), label: z.string().check(z.minLength(1), z.maxLength(63)) })
+const LoginBody = z.strictObject({
+  org: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)),
+  label: z.string().check(z.minLength(1), z.maxLength(63)),
+})
 
 export const postLogin = openRoute(LoginBody, async ({ ctx, body, request }) => {
   await demandRate(ctx, 'adminLoginByAddress', clientAddress(request.headers))
@@ -32,20 +35,25 @@ export const postLogin = openRoute(LoginBody, async ({ ctx, body, request }) => 
   return { deviceCode, userCode, url: verificationUrl, interval: intervalS, expiresAt }
 })
 
-export const postToken = openRoute(z.strictObject({ deviceCode: z.string().check(z.maxLength(64)) }), async ({ ctx, body }) => {
-  const poll = await pollAdminLogin(ctx, body)
-  switch (poll.state) {
-    case 'pending':
-    case 'slow_down':
-      return { pending: true }
-    case 'denied':
-      throw new AppError('FORBIDDEN', 'The sign-in was refused in the browser.')
-    case 'expired':
-      throw new AppError('EXPIRED', 'The sign-in was not allowed in time, or was used already.', { remedy: 'Run holdpoint team admin login again.' })
-    case 'issued':
-      return { token: poll.token, expiresAt: poll.expiresAt, member: poll.member }
-  }
-})
+export const postToken = openRoute(
+  z.strictObject({ deviceCode: z.string().check(z.maxLength(64)) }),
+  async ({ ctx, body }) => {
+    const poll = await pollAdminLogin(ctx, body)
+    switch (poll.state) {
+      case 'pending':
+      case 'slow_down':
+        return { pending: true }
+      case 'denied':
+        throw new AppError('FORBIDDEN', 'The sign-in was refused in the browser.')
+      case 'expired':
+        throw new AppError('EXPIRED', 'The sign-in was not allowed in time, or was used already.', {
+          remedy: 'Run holdpoint team admin login again.',
+        })
+      case 'issued':
+        return { token: poll.token, expiresAt: poll.expiresAt, member: poll.member }
+    }
+  },
+)
 
 export const deleteToken = credentialRoute(undefined, async ({ ctx }) => {
   await revokeCredential(ctx, { id: ctx.actor.credentialId })
@@ -57,11 +65,18 @@ export const getBoundaries = credentialRoute(undefined, async ({ ctx }) => {
   return { version, text, etag, digest }
 })
 
-const PublishBody = z.strictObject({ text: z.string().check(z.maxLength(BOUNDARIES_TEXT_MAX)), note: z.string().check(z.maxLength(NOTE_MAX)) })
+const PublishBody = z.strictObject({
+  text: z.string().check(z.maxLength(BOUNDARIES_TEXT_MAX)),
+  note: z.string().check(z.maxLength(NOTE_MAX)),
+})
 
 export const putBoundaries = credentialRoute(PublishBody, async ({ ctx, body, request }) => {
   const etag = request.headers.get('if-match')
-  if (!etag) throw new AppError('BAD_INPUT', 'Publishing needs the header If-Match with the version your text was written against.')
+  if (!etag)
+    throw new AppError(
+      'BAD_INPUT',
+      'Publishing needs the header If-Match with the version your text was written against.',
+    )
   return publishRuleSet(ctx, { ...body, etag: etag.trim() })
 })
 

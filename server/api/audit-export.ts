@@ -13,7 +13,13 @@ export async function getAuditCsv(request: Request): Promise<Response> {
     if (url.searchParams.get('org') !== actor.orgSlug) throw new AppError('NOT_FOUND', 'There is no such organisation.')
     const csv = await evidenceCsv(openContext(actor), readFilter(url.searchParams))
     const name = `${actor.orgSlug}-audit-${new Date().toISOString().slice(0, 10)}.csv`
-    return new Response(csv, { headers: { 'content-type': 'text/csv; charset=utf-8; header=present', 'content-disposition': `attachment; filename="${name}"`, 'cache-control': 'no-store' } })
+    return new Response(csv, {
+      headers: {
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': `attachment; filename="${name}"`,
+        'cache-control': 'no-store',
+      },
+    })
   } catch (error) {
     return errorResponse(error, url.pathname)
   }

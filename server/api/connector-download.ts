@@ -1,9 +1,22 @@
 import { connectorBundle } from '../features/connector-bundle.ts'
 
-const missing = () => Response.json({ error: { code: 'NOT_FOUND', message: 'There is no such connector here.', remedy: 'Take a new line from the Machines page.' } }, { status: 404, headers: { 'cache-control': 'no-store' } })
+const missing = () =>
+  Response.json(
+    {
+      error: {
+        code: 'NOT_FOUND',
+        message: 'There is no such connector here.',
+        remedy: 'Take a new line from the Machines page.',
+      },
+    },
+    { status: 404, headers: { 'cache-control': 'no-store' } },
+  )
 
 /** The connector at an address that names its content: kept for ever by whoever caches it, and another content is another address. */
-export async function getConnector(request: Request, context: { params: Promise<Record<string, string>> }): Promise<Response> {
+export async function getConnector(
+  request: Request,
+  context: { params: Promise<Record<string, string>> },
+): Promise<Response> {
   const { sha256 } = await context.params
   const bundle = await connectorBundle()
   if (!bundle || bundle.sha256 !== sha256) return missing()
@@ -22,5 +35,8 @@ export async function getManifest(): Promise<Response> {
   const bundle = await connectorBundle()
   if (!bundle) return missing()
   const { version, sha256, size } = bundle
-  return Response.json({ version, sha256, bytes: size, path: `/connector/${sha256}/holdpoint.cjs` }, { headers: { 'cache-control': 'no-cache' } })
+  return Response.json(
+    { version, sha256, bytes: size, path: `/connector/${sha256}/holdpoint.cjs` },
+    { headers: { 'cache-control': 'no-cache' } },
+  )
 }

@@ -12,12 +12,22 @@ import { STATUS } from './status.ts'
 
 /** One call at a door: who, what was sent, and the parameters of the path. */
 type CredentialActor = MemberActor & { credentialId: string }
-export type Call<Actor, Body> = { ctx: Actor extends MachineActor | MemberActor ? FeatureContext<Actor> : Omit<FeatureContext, 'actor'>; body: Body; request: Request; params: Record<string, string>; query: URLSearchParams }
+export type Call<Actor, Body> = {
+  ctx: Actor extends MachineActor | MemberActor ? FeatureContext<Actor> : Omit<FeatureContext, 'actor'>
+  body: Body
+  request: Request
+  params: Record<string, string>
+  query: URLSearchParams
+}
 type Route = (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response>
 type Answer = Response | object | undefined
 
 /** A door that machines use with their token. `door` is the name that the table of token kinds knows it by. */
-export function machineRoute<Body = undefined>(door: string, schema: Shape<Body>, work: (call: Call<MachineActor, Body>) => Promise<Answer>): Route {
+export function machineRoute<Body = undefined>(
+  door: string,
+  schema: Shape<Body>,
+  work: (call: Call<MachineActor, Body>) => Promise<Answer>,
+): Route {
   return guarded(async (request, params) => {
     const token = bearer(request, 'machine', door)
     const actor = await machineActor(database().prisma, token, new Date())
@@ -27,11 +37,17 @@ export function machineRoute<Body = undefined>(door: string, schema: Shape<Body>
 }
 
 /** A door that an owner's or admin's own credential opens (`team admin login`). */
-export function credentialRoute<Body = undefined>(schema: Shape<Body>, work: (call: Call<CredentialActor, Body>) => Promise<Answer>): Route {
+export function credentialRoute<Body = undefined>(
+  schema: Shape<Body>,
+  work: (call: Call<CredentialActor, Body>) => Promise<Answer>,
+): Route {
   return guarded(async (request, params) => {
     bearer(request, 'admin', 'admin')
     const actor = await actorFromAdminToken(database().prisma, request.headers.get('authorization'), new Date())
-    if (!actor) throw new AppError('NOT_SIGNED_IN', 'This credential is not known, or not any more.', { remedy: 'Run holdpoint team admin login again.' })
+    if (!actor)
+      throw new AppError('NOT_SIGNED_IN', 'This credential is not known, or not any more.', {
+        remedy: 'Run holdpoint team admin login again.',
+      })
     // A text of boundaries at its limit grows by its escapes.
     const body = await readBody(request, schema, RULE_SET_MAX)
     return work({ ctx: openContext(actor), body, request, params, query: new URL(request.url).searchParams })
@@ -39,7 +55,10 @@ export function credentialRoute<Body = undefined>(schema: Shape<Body>, work: (ca
 }
 
 /** A door without a token: joining, and the start of `team admin login`. What it takes proves itself. */
-export function openRoute<Body = undefined>(schema: Shape<Body>, work: (call: Call<undefined, Body>) => Promise<Answer>): Route {
+export function openRoute<Body = undefined>(
+  schema: Shape<Body>,
+  work: (call: Call<undefined, Body>) => Promise<Answer>,
+): Route {
   return guarded(async (request, params) => {
     const body = await readBody(request, schema)
     return work({ ctx: anonymous(), body, request, params, query: new URL(request.url).searchParams })
@@ -56,16 +75,19 @@ function anonymous(): Omit<FeatureContext, 'actor'> {
 /** Of another kind, or for another door: refused by the text alone, before any look-up. */
 function bearer(request: Request, kind: 'machine' | 'admin', door: string): string {
   const [scheme, token = ''] = (request.headers.get('authorization') ?? '').split(' ')
-  if (scheme?.toLowerCase() !== 'bearer' || token === '') throw new AppError('NOT_SIGNED_IN', 'This call needs a token.')
+  if (scheme?.toLowerCase() !== 'bearer' || token === '')
+    throw new AppError('NOT_SIGNED_IN', 'This call needs a token.')
   const named = tokenKind(token)
-  if (!named || named !== kind || !TOKEN_DOORS[named]?.includes(door)) throw new AppError('NOT_SIGNED_IN', 'That token does not open this door.')
+  if (!named || named !== kind || !TOKEN_DOORS[named]?.includes(door))
+    throw new AppError('NOT_SIGNED_IN', 'That token does not open this door.')
   return token
 }
 
 /** Bytes under the limit, JSON, of exactly the shape: an unknown field is refused by its place. */
 async function readBody<Body>(request: Request, schema: Shape<Body>, most = CONNECTOR_BODY_MAX): Promise<Body> {
   if (!schema) return undefined as Body
-  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) throw new AppError('BAD_INPUT', 'The body must be application/json.')
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? ''))
+    throw new AppError('BAD_INPUT', 'The body must be application/json.')
   let value: unknown
   try {
     value = JSON.parse(await readText(request, most))
@@ -102,7 +124,9 @@ function guarded(work: (request: Request, params: Record<string, string>) => Pro
     try {
       const answer = await work(request, (await context?.params) ?? {})
       if (answer instanceof Response) return answer
-      return answer === undefined ? new Response(null, { status: 204, headers: HEADERS }) : Response.json(answer, { headers: HEADERS })
+      return answer === undefined
+        ? new Response(null, { status: 204, headers: HEADERS })
+        : Response.json(answer, { headers: HEADERS })
     } catch (error) {
       return errorResponse(error, new URL(request.url).pathname)
     }
@@ -122,7 +146,12 @@ export function errorResponse(error: unknown, path: string): Response {
 /** A database that cannot be reached is told apart from a mistake of ours: trying again helps. */
 function outage(cause: unknown): AppError {
   const e = cause as { code?: string; message?: string }
-  const gone = /^(P1\d{3}|P2024|P2028|ECONNREFUSED|ECONNRESET|57P0\d)$/.test(e?.code ?? '') || /terminat(ed|ing) connection|Connection terminated|ECONNREFUSED/i.test(e?.message ?? '')
-  if (gone) return new AppError('UNAVAILABLE', 'The control plane cannot reach its database. Nothing was changed; try again.', { cause })
+  const gone =
+    /^(P1\d{3}|P2024|P2028|ECONNREFUSED|ECONNRESET|57P0\d)$/.test(e?.code ?? '') ||
+    /terminat(ed|ing) connection|Connection terminated|ECONNREFUSED/i.test(e?.message ?? '')
+  if (gone)
+    return new AppError('UNAVAILABLE', 'The control plane cannot reach its database. Nothing was changed; try again.', {
+      cause,
+    })
   return new AppError('INTERNAL', 'Something went wrong on our side. Nothing was changed; try again.', { cause })
 }

@@ -1,15 +1,15 @@
-import { FRESH_HEADER, FileBody, JoinBody, ReportBody, WithdrawBody } from '#core/protocol.ts'
 import { AppError } from '#core/error.ts'
 import { HANDLE } from '#core/id.ts'
+import { FileBody, FRESH_HEADER, JoinBody, ReportBody, WithdrawBody } from '#core/protocol.ts'
 import { clientAddress } from '../auth/client-address.ts'
-import { answersAfter, withdrawByMachine } from '../features/approval/machine.ts'
 import { fileRequest } from '../features/approval/file-request.ts'
-import { requestOfMachine } from '../features/machine-request.ts'
+import { answersAfter, withdrawByMachine } from '../features/approval/machine.ts'
 import { freshFor, servedRules } from '../features/fresh.ts'
 import { joinMachine } from '../features/join.ts'
 import { leave } from '../features/machine.ts'
-import { takeReport } from '../features/report/report.ts'
+import { requestOfMachine } from '../features/machine-request.ts'
 import { makeDeviceLink } from '../features/one-time-sign-in.ts'
+import { takeReport } from '../features/report/report.ts'
 import { rootsAfter } from '../features/root.ts'
 import { waitForNews } from '../features/wait.ts'
 import { machineRoute, openRoute } from './connector-route.ts'
@@ -28,9 +28,13 @@ export function handleOf(params: Record<string, string>): string {
   return handle
 }
 
-export const postJoin = openRoute(JoinBody, ({ ctx, body, request }) => joinMachine(ctx, body, clientAddress(request.headers)))
+export const postJoin = openRoute(JoinBody, ({ ctx, body, request }) =>
+  joinMachine(ctx, body, clientAddress(request.headers)),
+)
 
-export const getRoots = machineRoute('roots', undefined, async ({ ctx, query }) => ({ roots: await rootsAfter(ctx.db, ctx.actor.orgId, wholeNumber(query, 'after')) }))
+export const getRoots = machineRoute('roots', undefined, async ({ ctx, query }) => ({
+  roots: await rootsAfter(ctx.db, ctx.actor.orgId, wholeNumber(query, 'after')),
+}))
 
 export const getRules = machineRoute('rules', undefined, async ({ ctx, request }) => {
   const served = await servedRules(ctx)
@@ -44,7 +48,8 @@ export const getRules = machineRoute('rules', undefined, async ({ ctx, request }
 })
 
 /** RFC 9110 §13.1.2: a list of tags, compared weakly (a proxy that compresses marks ours as weak). */
-const namesTag = (header: string | null, etag: string): boolean => header !== null && header.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
+const namesTag = (header: string | null, etag: string): boolean =>
+  header !== null && header.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
 
 export const getWait = machineRoute('wait', undefined, ({ ctx, query, request }) =>
   waitForNews(ctx, { rules: query.get('rules') ?? '', answers: wholeNumber(query, 'answers'), abort: request.signal }),
@@ -58,7 +63,9 @@ export const postWithdraw = machineRoute('approvals', WithdrawBody, async ({ ctx
   return requestOfMachine(ctx, { handle })
 })
 
-export const getAnswers = machineRoute('answers', undefined, ({ ctx, query }) => answersAfter(ctx, { after: wholeNumber(query, 'after') }))
+export const getAnswers = machineRoute('answers', undefined, ({ ctx, query }) =>
+  answersAfter(ctx, { after: wholeNumber(query, 'after') }),
+)
 
 export const postReport = machineRoute('reports', ReportBody, ({ ctx, body }) => takeReport(ctx, body))
 

@@ -23,14 +23,20 @@ function cacheOf(db: Db): Map<string, Known> {
   const forget = (signal: Signal) => {
     if (signal.what !== 'machine' && signal.what !== 'member') return
     for (const known of cache.values()) {
-      if (known.actor.orgId === signal.org && (!signal.machine || known.actor.machineId === signal.machine)) known.until = 0
+      if (known.actor.orgId === signal.org && (!signal.machine || known.actor.machineId === signal.machine))
+        known.until = 0
     }
   }
-  bus().on('signal', forget).on('reconnected', () => cache.clear())
+  bus()
+    .on('signal', forget)
+    .on('reconnected', () => cache.clear())
   return cache
 }
 
-const refused = () => new AppError('NOT_SIGNED_IN', 'The token of this machine is not known, or no longer.', { remedy: 'Join again with a new line from the Machines page.' })
+const refused = () =>
+  new AppError('NOT_SIGNED_IN', 'The token of this machine is not known, or no longer.', {
+    remedy: 'Join again with a new line from the Machines page.',
+  })
 
 /** Who a machine's token stands for. The same refusal for unknown, revoked, left and removed: nothing to tell apart. */
 export async function machineActor(db: Db, token: string, now: Date): Promise<MachineActor> {
@@ -73,8 +79,23 @@ async function read(db: Db, hash: string, now: Date): Promise<Known | undefined>
     },
   })
   const machine = row?.machine
-  if (!row || !machine || row.kind !== 'machine' || row.revokedAt || machine.leftAt || machine.revokedAt || row.member.removedAt) return undefined
+  if (
+    !row ||
+    !machine ||
+    row.kind !== 'machine' ||
+    row.revokedAt ||
+    machine.leftAt ||
+    machine.revokedAt ||
+    row.member.removedAt
+  )
+    return undefined
   if (row.expiresAt && row.expiresAt <= now) return undefined
-  const actor: MachineActor = { kind: 'machine', machineId: machine.id, memberId: row.memberId, orgId: row.orgId, tokenId: row.id }
+  const actor: MachineActor = {
+    kind: 'machine',
+    machineId: machine.id,
+    memberId: row.memberId,
+    orgId: row.orgId,
+    tokenId: row.id,
+  }
   return { actor, until: now.getTime() + BELIEVED_MS, seenAt: machine.lastSeenAt?.getTime() ?? 0 }
 }

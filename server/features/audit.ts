@@ -1,6 +1,6 @@
+import { AppError } from '#core/error.ts'
 import type { EvidenceEntry, EvidenceKind } from '#core/evidence/entry.ts'
 import { personCommitment } from '#core/evidence/entry.ts'
-import { AppError } from '#core/error.ts'
 import type { Json } from '#core/json.ts'
 import { roleAtLeast } from '#core/role.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
@@ -33,7 +33,10 @@ export type Named = { kind: string; ref: string; name: string | null; erased: bo
 const PAGE = 50
 
 /** The ledger, newest first, with filters. Read from the stored bytes: what is shown is what was hashed. */
-export async function listEvidence(ctx: FeatureContext, input: EvidenceFilter & { cursor?: number }): Promise<{ items: EvidenceRow[]; next?: number; size: number; root: string }> {
+export async function listEvidence(
+  ctx: FeatureContext,
+  input: EvidenceFilter & { cursor?: number },
+): Promise<{ items: EvidenceRow[]; next?: number; size: number; root: string }> {
   const ledger = await ctx.db.ledger.findUniqueOrThrow({ where: { orgId: ctx.actor.orgId } })
   const rows = await findEntries(ctx, input, PAGE + 1)
   const items = await nameEntries(ctx, rows.slice(0, PAGE))
@@ -42,24 +45,42 @@ export async function listEvidence(ctx: FeatureContext, input: EvidenceFilter & 
 
 type Row = { seq: number; bytes: Uint8Array; leaf: string; receivedAt: Date }
 
-async function findEntries(ctx: FeatureContext, input: EvidenceFilter & { cursor?: number }, take: number): Promise<Row[]> {
+async function findEntries(
+  ctx: FeatureContext,
+  input: EvidenceFilter & { cursor?: number },
+  take: number,
+): Promise<Row[]> {
   const { orgId } = ctx.actor
   const [actorRef, subjectRef] = await Promise.all([refOf(ctx, input.actor), refOf(ctx, input.subject)])
   const where: Prisma.EvidenceEntryWhereInput = {
     orgId,
     // A kind, or all of a noun (`approval`).
-    ...(input.kind === undefined ? {} : input.kind.includes('.') ? { kind: input.kind } : { kind: { startsWith: `${input.kind}.` } }),
+    ...(input.kind === undefined
+      ? {}
+      : input.kind.includes('.')
+        ? { kind: input.kind }
+        : { kind: { startsWith: `${input.kind}.` } }),
     ...(actorRef === undefined ? {} : { actorRef }),
     ...(subjectRef === undefined ? {} : { subjectRef }),
     ...(input.cursor === undefined ? {} : { seq: { lt: input.cursor } }),
-    ...(input.from || input.to ? { receivedAt: { ...(input.from ? { gte: input.from } : {}), ...(input.to ? { lt: input.to } : {}) } } : {}),
+    ...(input.from || input.to
+      ? { receivedAt: { ...(input.from ? { gte: input.from } : {}), ...(input.to ? { lt: input.to } : {}) } }
+      : {}),
   }
-  return ctx.db.evidenceEntry.findMany({ where, orderBy: { seq: 'desc' }, take, select: { seq: true, bytes: true, leaf: true, receivedAt: true } })
+  return ctx.db.evidenceEntry.findMany({
+    where,
+    orderBy: { seq: 'desc' },
+    take,
+    select: { seq: true, bytes: true, leaf: true, receivedAt: true },
+  })
 }
 
 /** Admins, owners and auditors see who it was; everybody else sees themselves and "a member". */
 function seesEverybody(ctx: FeatureContext): boolean {
-  return ctx.actor.kind === 'system' || (ctx.actor.kind === 'member' && (ctx.actor.role === 'auditor' || roleAtLeast(ctx.actor.role, 'admin')))
+  return (
+    ctx.actor.kind === 'system' ||
+    (ctx.actor.kind === 'member' && (ctx.actor.role === 'auditor' || roleAtLeast(ctx.actor.role, 'admin')))
+  )
 }
 const isSelf = (ctx: FeatureContext, memberId: string) => ctx.actor.kind === 'member' && ctx.actor.memberId === memberId
 
@@ -82,7 +103,9 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
   const salts = await ctx.db.evidencePerson.findMany({ where: { memberId: { in: members.map(member => member.id) } } })
   const everybody = seesEverybody(ctx)
   const names = new Map(members.map(member => [member.id, everybody || isSelf(ctx, member.id) ? member.name : null]))
-  const people = new Map(salts.map(({ memberId, salt }) => [personCommitment(memberId, salt, crypto.sha256), names.get(memberId) ?? null]))
+  const people = new Map(
+    salts.map(({ memberId, salt }) => [personCommitment(memberId, salt, crypto.sha256), names.get(memberId) ?? null]),
+  )
   const labels = new Map(machines.map(machine => [machine.id, machine.label]))
   const named = (kind: string, ref: string): Named => {
     if (kind === 'member') return { kind, ref, name: people.get(ref) ?? null, erased: !people.has(ref) }
@@ -96,7 +119,10 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
       at: row.receivedAt,
       reportedAt: entry.reportedAt ? new Date(entry.reportedAt) : null,
       kind: entry.kind,
-      actor: { ...named(entry.actor.kind, entry.actor.ref), ...(entry.actor.method ? { method: entry.actor.method } : {}) },
+      actor: {
+        ...named(entry.actor.kind, entry.actor.ref),
+        ...(entry.actor.method ? { method: entry.actor.method } : {}),
+      },
       subject: entry.subject ? named(entry.subject.kind, entry.subject.ref) : null,
       data: entry.data,
       leaf: row.leaf,
@@ -106,12 +132,27 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
 
 /** More than this is asked for in parts, by dates. */
 const CSV_MOST = 50_000
-const CSV_COLUMNS = ['seq', 'received_at_utc', 'reported_at_utc', 'kind', 'actor_kind', 'actor', 'actor_ref', 'method', 'subject_kind', 'subject', 'subject_ref', 'data', 'leaf']
+const CSV_COLUMNS = [
+  'seq',
+  'received_at_utc',
+  'reported_at_utc',
+  'kind',
+  'actor_kind',
+  'actor',
+  'actor_ref',
+  'method',
+  'subject_kind',
+  'subject',
+  'subject_ref',
+  'data',
+  'leaf',
+]
 
 /** The same list as a CSV (RFC 4180), oldest first. Cells that a spreadsheet would take for a formula get a quote in front. */
 export async function evidenceCsv(ctx: FeatureContext, input: EvidenceFilter): Promise<string> {
   const rows = await findEntries(ctx, input, CSV_MOST + 1)
-  if (rows.length > CSV_MOST) throw new AppError('TOO_LARGE', `There are more than ${CSV_MOST} entries.`, { remedy: 'Choose a shorter time.' })
+  if (rows.length > CSV_MOST)
+    throw new AppError('TOO_LARGE', `There are more than ${CSV_MOST} entries.`, { remedy: 'Choose a shorter time.' })
   const items = await nameEntries(ctx, rows.reverse())
   const who = (named: Named | null) => (named === null ? '' : named.erased ? 'erased' : (named.name ?? named.ref))
   const lines = items.map(item =>

@@ -8,8 +8,18 @@ import { checkpoint } from './evidence.ts'
 import { etagOf } from './rule-set.ts'
 
 /** What polls of an organisation are answered from. `etag` and `jws` are undefined while nothing was published. */
-export type Served = { version: number; digest: string | undefined; etag: string | undefined; jws: string | undefined; rootSeq: number }
-type Held = { served: Promise<Served>; checkedAt: number; fresh?: { jws: Promise<string>; at: number; version: number; digest: string | undefined; rootSeq: number } }
+export type Served = {
+  version: number
+  digest: string | undefined
+  etag: string | undefined
+  jws: string | undefined
+  rootSeq: number
+}
+type Held = {
+  served: Promise<Served>
+  checkedAt: number
+  fresh?: { jws: Promise<string>; at: number; version: number; digest: string | undefined; rootSeq: number }
+}
 
 /** What is told over the bus is looked at again at once; a lost signal is made good within this time. */
 const RECHECK_MS = 2000
@@ -45,12 +55,15 @@ export function servedRules(ctx: Ctx): Promise<Served> {
 }
 
 async function load(ctx: Ctx): Promise<Served> {
-  const [row] = await ctx.db.$queryRaw<{ version: number | null; digest: string | null; jws: string | null; rootSeq: number }[]>`
+  const [row] = await ctx.db.$queryRaw<
+    { version: number | null; digest: string | null; jws: string | null; rootSeq: number }[]
+  >`
     select r.version, r.digest, r.jws, d.seq as "rootSeq"
     from (select max(seq)::int as seq from "RootDocument" where "orgId" = ${ctx.actor.orgId}) d
     left join lateral (select version, digest, jws from "RuleSetVersion" where "orgId" = ${ctx.actor.orgId} order by version desc limit 1) r on true`
   const { version, digest, jws, rootSeq } = row!
-  if (version === null || digest === null || jws === null) return { version: 0, digest: undefined, etag: undefined, jws: undefined, rootSeq }
+  if (version === null || digest === null || jws === null)
+    return { version: 0, digest: undefined, etag: undefined, jws: undefined, rootSeq }
   return { version, digest, etag: etagOf({ version, digest }), jws, rootSeq }
 }
 
@@ -63,7 +76,8 @@ export async function freshFor(ctx: Ctx, served: Served): Promise<string> {
   const cache = cacheOf(ctx.db)
   const held = cache.get(orgId)?.fresh
   const nowMs = ctx.now.getTime()
-  const same = held && held.version === served.version && held.digest === served.digest && held.rootSeq === served.rootSeq
+  const same =
+    held && held.version === served.version && held.digest === served.digest && held.rootSeq === served.rootSeq
   if (same && nowMs >= held.at && nowMs - held.at < FRESH_REUSE_MS) return held.jws
   const jws = signFresh(ctx, served)
   const entry = cache.get(orgId)

@@ -36,15 +36,40 @@ export async function makeJoinLine(ctx: FeatureContext, input: { memberId?: stri
   if (memberId !== ctx.actor.memberId) demand(ctx.actor, 'machine.add_for_others')
   const { orgId, orgSlug } = ctx.actor
   const origin = checkedOrigin(ctx.origin)
-  await allowAttempt(ctx, `join-line:${ctx.actor.memberId}`, { most: LINES_PER_HOUR, windowMs: 3600_000, message: 'You have made many join lines in the last hour.' })
+  await allowAttempt(ctx, `join-line:${ctx.actor.memberId}`, {
+    most: LINES_PER_HOUR,
+    windowMs: 3600_000,
+    message: 'You have made many join lines in the last hour.',
+  })
   const token = makeToken('join', ctx.random(32))
   const expiresAt = new Date(ctx.now.getTime() + JOIN_TOKEN_MS)
   const { member, rootDigest } = await ctx.db.$transaction(async tx => {
-    const found = await tx.member.findFirst({ where: { id: memberId, orgId, removedAt: null }, select: { id: true, name: true } })
+    const found = await tx.member.findFirst({
+      where: { id: memberId, orgId, removedAt: null },
+      select: { id: true, name: true },
+    })
     if (!found) throw notFound('member')
-    const root = await tx.rootDocument.findFirstOrThrow({ where: { orgId }, orderBy: { seq: 'desc' }, select: { digest: true } })
-    await tx.token.create({ data: { id: newId(ctx, 'credential'), kind: 'join', hash: hashToken(token), orgId, memberId, createdAt: ctx.now, expiresAt } })
-    await recordEvidence(tx, ctx, { kind: 'machine.join_line_made', subject: { kind: 'member', id: memberId }, data: { expiresAt: expiresAt.toISOString() } })
+    const root = await tx.rootDocument.findFirstOrThrow({
+      where: { orgId },
+      orderBy: { seq: 'desc' },
+      select: { digest: true },
+    })
+    await tx.token.create({
+      data: {
+        id: newId(ctx, 'credential'),
+        kind: 'join',
+        hash: hashToken(token),
+        orgId,
+        memberId,
+        createdAt: ctx.now,
+        expiresAt,
+      },
+    })
+    await recordEvidence(tx, ctx, {
+      kind: 'machine.join_line_made',
+      subject: { kind: 'member', id: memberId },
+      data: { expiresAt: expiresAt.toISOString() },
+    })
     return { member: found, rootDigest: root.digest }
   })
   const url = `${origin}/o/${orgSlug}#e=${token}&r=${rootDigest}`
@@ -65,7 +90,9 @@ export async function makeJoinLine(ctx: FeatureContext, input: { memberId?: stri
       'Then run holdpoint hooks install and holdpoint daemon, as it says.',
       `Compare the digest ${rootDigest} with one you have from somewhere else than this page if you must not trust this server.`,
     ],
-    problem: bundle ? undefined : 'The connector is not built on this server, so there is nothing to download: run npm run build. A connector that is installed already can join with the address.',
+    problem: bundle
+      ? undefined
+      : 'The connector is not built on this server, so there is nothing to download: run npm run build. A connector that is installed already can join with the address.',
   }
 }
 
@@ -83,7 +110,8 @@ const MISMATCH = 'The download does not have the promised SHA-256. Nothing was i
 
 /** One line for any POSIX shell, whatever the login shell is. Nothing in it needs escaping: hexadecimal, base64url, an origin. */
 export function posixLine(download: string, sha256: string, url: string): string {
-  const check = 'if command -v sha256sum >/dev/null; then sha256sum -c - >/dev/null; else shasum -a 256 -c - >/dev/null; fi'
+  const check =
+    'if command -v sha256sum >/dev/null; then sha256sum -c - >/dev/null; else shasum -a 256 -c - >/dev/null; fi'
   return (
     `sh -c 'd=$(mktemp -d) && trap "rm -rf \\"$d\\"" EXIT && f=$d/holdpoint.cjs && curl -fsSL "${download}" -o "$f" && ` +
     `{ printf "%s  %s\\n" ${sha256} "$f" | ${check} || { echo "${MISMATCH}" >&2; exit 1; }; } && ` +

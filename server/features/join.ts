@@ -12,7 +12,10 @@ import { allowAttempt } from './rate.ts'
 import { rootsAfter } from './root.ts'
 
 /** The same words for a token that never was, was used, or is too old. */
-const refused = () => new AppError('NOT_SIGNED_IN', 'This join line is not valid, or not any more.', { remedy: 'Make a new one on the Machines page; each works once, for fifteen minutes.' })
+const refused = () =>
+  new AppError('NOT_SIGNED_IN', 'This join line is not valid, or not any more.', {
+    remedy: 'Make a new one on the Machines page; each works once, for fifteen minutes.',
+  })
 
 const TRIES = 10
 
@@ -20,7 +23,11 @@ const TRIES = 10
  * A machine joins (TRUST §6): the one-time token names organisation and member, the proof shows that the machine holds the key
  * it brings. `address` is where the call came from, for the limit on guesses.
  */
-export async function joinMachine(ctx: Omit<FeatureContext, 'actor'>, input: JoinBody, address: string): Promise<JoinAnswer> {
+export async function joinMachine(
+  ctx: Omit<FeatureContext, 'actor'>,
+  input: JoinBody,
+  address: string,
+): Promise<JoinAnswer> {
   const limit = { windowMs: 15 * 60_000, message: 'Too many attempts to join.' }
   await allowAttempt(ctx, `join-from:${address}`, { ...limit, most: 300 })
   if (tokenKind(input.token) !== 'join') throw refused()
@@ -34,7 +41,13 @@ export async function joinMachine(ctx: Omit<FeatureContext, 'actor'>, input: Joi
 function proveKey(input: JoinBody, hash: string): void {
   const { value } = openJws(input.proof, 'holdpoint-join+jws', [input.key], crypto)
   const claim = value as Record<string, unknown>
-  if (typeof value !== 'object' || Array.isArray(value) || Object.keys(claim).sort().join() !== 'token,v' || claim.v !== 1 || claim.token !== hash) {
+  if (
+    typeof value !== 'object' ||
+    Array.isArray(value) ||
+    Object.keys(claim).sort().join() !== 'token,v' ||
+    claim.v !== 1 ||
+    claim.token !== hash
+  ) {
     throw new AppError('BAD_SIGNATURE', 'The proof is not about this join line.')
   }
 }
@@ -65,16 +78,34 @@ async function joinIn(tx: Tx, ctx: Omit<FeatureContext, 'actor'>, input: JoinBod
   const machineToken = makeToken('machine', ctx.random(32))
   const tokenId = newId(ctx, 'credential')
   await tx.token.create({
-    data: { id: tokenId, kind: 'machine', hash: hashToken(machineToken), orgId: token.orgId, memberId: member.id, machineId, createdAt: ctx.now },
+    data: {
+      id: tokenId,
+      kind: 'machine',
+      hash: hashToken(machineToken),
+      orgId: token.orgId,
+      memberId: member.id,
+      machineId,
+      createdAt: ctx.now,
+    },
   })
   const roots = await rootsAfter(tx, token.orgId, 0)
   await notify(tx, { org: token.orgId, what: 'machine', machine: machineId })
   const actor = { kind: 'machine', machineId, memberId: member.id, orgId: token.orgId, tokenId } as const
-  await recordEvidence(tx, { ...ctx, actor }, {
-    kind: 'machine.joined',
-    subject: { kind: 'member', id: member.id },
-    data: { machine: machineId, platform: input.platform, connector: input.connector, key: input.key.x, pinned: input.pinned ? 'digest' : 'first use' },
-  })
+  await recordEvidence(
+    tx,
+    { ...ctx, actor },
+    {
+      kind: 'machine.joined',
+      subject: { kind: 'member', id: member.id },
+      data: {
+        machine: machineId,
+        platform: input.platform,
+        connector: input.connector,
+        key: input.key.x,
+        pinned: input.pinned ? 'digest' : 'first use',
+      },
+    },
+  )
   return {
     machine: machineId,
     token: machineToken,

@@ -49,30 +49,48 @@ async function loadRows(ctx: FeatureContext, id?: string): Promise<MachineRow[]>
   const { orgId } = ctx.actor
   const one = id === undefined ? {} : { id }
   const [machines, newest, unguarded, alarms] = await Promise.all([
-    ctx.db.machine.findMany({ where: { orgId, ...one }, include: { hooks: { orderBy: { client: 'asc' } }, member: { select: { id: true, name: true } } }, orderBy: [{ label: 'asc' }, { id: 'asc' }] }),
-    ctx.db.ruleSetVersion.findFirst({ where: { orgId }, orderBy: { version: 'desc' }, select: { version: true, digest: true } }),
-    ctx.db.unguardedCalls.groupBy({ by: ['machineId'], where: { orgId, day: { gte: new Date(ctx.now.getTime() - ALARM_DAYS_MS) } }, _sum: { calls: true } }),
-    ctx.db.machineAlarm.findMany({ where: { orgId, what: { in: SERIOUS_ALARMS }, at: { gte: new Date(ctx.now.getTime() - ALARM_DAYS_MS) } }, distinct: ['machineId'], select: { machineId: true } }),
+    ctx.db.machine.findMany({
+      where: { orgId, ...one },
+      include: { hooks: { orderBy: { client: 'asc' } }, member: { select: { id: true, name: true } } },
+      orderBy: [{ label: 'asc' }, { id: 'asc' }],
+    }),
+    ctx.db.ruleSetVersion.findFirst({
+      where: { orgId },
+      orderBy: { version: 'desc' },
+      select: { version: true, digest: true },
+    }),
+    ctx.db.unguardedCalls.groupBy({
+      by: ['machineId'],
+      where: { orgId, day: { gte: new Date(ctx.now.getTime() - ALARM_DAYS_MS) } },
+      _sum: { calls: true },
+    }),
+    ctx.db.machineAlarm.findMany({
+      where: { orgId, what: { in: SERIOUS_ALARMS }, at: { gte: new Date(ctx.now.getTime() - ALARM_DAYS_MS) } },
+      distinct: ['machineId'],
+      select: { machineId: true },
+    }),
   ])
   const calls = new Map(unguarded.map(row => [row.machineId, row._sum.calls ?? 0]))
   const alarmed = new Set(alarms.map(alarm => alarm.machineId))
-  const rows = machines.map((machine): MachineRow => ({
-    id: machine.id,
-    label: machine.label,
-    member: machine.member,
-    platform: machine.platform,
-    connector: machine.connector,
-    state: stateOf(machine, newest, alarmed.has(machine.id), ctx.now),
-    rulesVersion: machine.rulesVersion,
-    joinedAt: machine.joinedAt,
-    lastSeenAt: machine.lastSeenAt,
-    freshAt: machine.freshAt,
-    lastError: machine.lastError,
-    lastErrorAt: machine.lastErrorAt,
-    hooks: machine.hooks.map(asHook),
-    firstUsePin: machine.firstUsePin,
-    unguarded7d: calls.get(machine.id) ?? 0,
-  }))
+  const rows = machines.map(
+    (machine): MachineRow => ({
+      id: machine.id,
+      label: machine.label,
+      member: machine.member,
+      platform: machine.platform,
+      connector: machine.connector,
+      state: stateOf(machine, newest, alarmed.has(machine.id), ctx.now),
+      rulesVersion: machine.rulesVersion,
+      joinedAt: machine.joinedAt,
+      lastSeenAt: machine.lastSeenAt,
+      freshAt: machine.freshAt,
+      lastError: machine.lastError,
+      lastErrorAt: machine.lastErrorAt,
+      hooks: machine.hooks.map(asHook),
+      firstUsePin: machine.firstUsePin,
+      unguarded7d: calls.get(machine.id) ?? 0,
+    }),
+  )
   const order: MachineState[] = ['alarm', 'silent', 'behind', 'current', 'left', 'revoked']
   return rows.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
 }
@@ -80,7 +98,10 @@ async function loadRows(ctx: FeatureContext, id?: string): Promise<MachineRow[]>
 const asHook = ({ client, version, level, off }: MachineHook) => ({ client, version, level, off })
 
 export function stateOf(
-  machine: Pick<Machine, 'leftAt' | 'revokedAt' | 'clonedAt' | 'lastSeenAt' | 'joinedAt' | 'rulesVersion' | 'rulesDigest'>,
+  machine: Pick<
+    Machine,
+    'leftAt' | 'revokedAt' | 'clonedAt' | 'lastSeenAt' | 'joinedAt' | 'rulesVersion' | 'rulesDigest'
+  >,
   newest: { version: number; digest: string } | null,
   alarmed: boolean,
   now: Date,
@@ -103,9 +124,19 @@ export async function getMachine(ctx: FeatureContext, input: { id: string }) {
   const where = { machineId: row.id, orgId: ctx.actor.orgId }
   const machine = await ctx.db.machine.findUniqueOrThrow({ where: { id: row.id } })
   const [alarms, outcomes, unguarded] = await Promise.all([
-    ctx.db.machineAlarm.findMany({ where, orderBy: { at: 'desc' }, take: 100, select: { what: true, at: true, count: true } }),
+    ctx.db.machineAlarm.findMany({
+      where,
+      orderBy: { at: 'desc' },
+      take: 100,
+      select: { what: true, at: true, count: true },
+    }),
     ctx.db.ruleOutcome.findMany({ where, orderBy: { at: 'desc' }, take: 100 }),
-    ctx.db.unguardedCalls.findMany({ where, orderBy: [{ day: 'desc' }, { calls: 'desc' }], take: 100, select: { client: true, day: true, calls: true } }),
+    ctx.db.unguardedCalls.findMany({
+      where,
+      orderBy: [{ day: 'desc' }, { calls: 'desc' }],
+      take: 100,
+      select: { client: true, day: true, calls: true },
+    }),
   ])
   const own = ctx.actor.kind === 'member' && ctx.actor.memberId === row.member.id
   return {

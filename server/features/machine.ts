@@ -5,13 +5,14 @@ import type { Tx } from '../db.ts'
 import { endAllOfMachine } from './approval/machine.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { recordEvidence } from './evidence.ts'
-import { PATIENT } from './rule-set.ts'
+import { PATIENT } from './transaction.ts'
 
 /** A machine leaves by itself (`holdpoint leave`): its token ends, what it asked for is withdrawn. What it reported stays. */
 export async function leave(ctx: FeatureContext<MachineActor>): Promise<void> {
   await ctx.db.$transaction(async tx => {
     const ended = await endMachine(tx, ctx, ctx.actor.machineId, 'left', 'leftAt')
-    if (ended) await recordEvidence(tx, ctx, { kind: 'machine.left', subject: { kind: 'machine', id: ctx.actor.machineId } })
+    if (ended)
+      await recordEvidence(tx, ctx, { kind: 'machine.left', subject: { kind: 'machine', id: ctx.actor.machineId } })
   }, PATIENT)
 }
 
@@ -29,8 +30,16 @@ export async function revokeMachine(ctx: FeatureContext, input: { id: string }):
 }
 
 /** Ends one machine inside a transaction; false when it had ended before. */
-async function endMachine(tx: Tx, ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>, id: string, why: string, column: 'leftAt' | 'revokedAt'): Promise<boolean> {
-  const [row] = await tx.$queryRaw<{ leftAt: Date | null; revokedAt: Date | null }[]>`select "leftAt", "revokedAt" from "Machine" where id = ${id} for update`
+async function endMachine(
+  tx: Tx,
+  ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>,
+  id: string,
+  why: string,
+  column: 'leftAt' | 'revokedAt',
+): Promise<boolean> {
+  const [row] = await tx.$queryRaw<
+    { leftAt: Date | null; revokedAt: Date | null }[]
+  >`select "leftAt", "revokedAt" from "Machine" where id = ${id} for update`
   if (!row || row.leftAt || row.revokedAt) return false
   await tx.machine.update({ where: { id }, data: { [column]: ctx.now } })
   await tx.token.updateMany({ where: { machineId: id, revokedAt: null }, data: { revokedAt: ctx.now } })

@@ -1,6 +1,6 @@
 import type { MemberActor } from '#core/actor.ts'
-import { requirementText } from '#core/boundary/rule.ts'
 import { readRules } from '#core/boundary/read-rules.ts'
+import { requirementText } from '#core/boundary/rule.ts'
 import { listApprovals } from './approval/read.ts'
 import { listEvidence } from './audit.ts'
 import type { FeatureContext } from './context.ts'
@@ -29,8 +29,23 @@ export async function getOverview(ctx: FeatureContext<MemberActor>) {
   const here = machines.length - count('left', 'revoked')
   return {
     waiting: waiting.items,
-    machines: { total: here, current: count('current'), behind: count('behind'), silent: count('silent'), alarm: count('alarm'), left: count('left', 'revoked') },
-    ruleSet: current.version === 0 ? null : { version: current.version, publishedAt: current.publishedAt!, publishedBy: current.publishedBy, digest: current.digest! },
+    machines: {
+      total: here,
+      current: count('current'),
+      behind: count('behind'),
+      silent: count('silent'),
+      alarm: count('alarm'),
+      left: count('left', 'revoked'),
+    },
+    ruleSet:
+      current.version === 0
+        ? null
+        : {
+            version: current.version,
+            publishedAt: current.publishedAt!,
+            publishedBy: current.publishedBy,
+            digest: current.digest!,
+          },
     bite,
     recent: evidence.items.slice(0, RECENT),
     setup: { hasMachine: here > 0, hasRules: current.version > 0, hasMembers: members > 1 },
@@ -40,9 +55,15 @@ export async function getOverview(ctx: FeatureContext<MemberActor>) {
 
 async function bites(ctx: FeatureContext): Promise<Bite[]> {
   const { orgId } = ctx.actor
-  const newest = await ctx.db.ruleSetVersion.findFirst({ where: { orgId }, orderBy: { version: 'desc' }, select: { jws: true } })
+  const newest = await ctx.db.ruleSetVersion.findFirst({
+    where: { orgId },
+    orderBy: { version: 'desc' },
+    select: { jws: true },
+  })
   if (!newest) return []
-  const { boundaries } = JSON.parse(Buffer.from(newest.jws.split('.')[1]!, 'base64url').toString('utf8')) as { boundaries: unknown[] }
+  const { boundaries } = JSON.parse(Buffer.from(newest.jws.split('.')[1]!, 'base64url').toString('utf8')) as {
+    boundaries: unknown[]
+  }
   const since = new Date(ctx.now.getTime() - BITE_DAYS_MS)
   const counted = await ctx.db.$queryRaw<{ rule: string; calls: number; sessions: number; machines: number }[]>`
     select rule, count(*)::int as calls, count(distinct ("machineId", "sessionRef"))::int as sessions, count(distinct "machineId")::int as machines

@@ -5,13 +5,16 @@ import { notify } from '../bus.ts'
 import { withdrawAllPending } from './approval/machine.ts'
 import type { FeatureContext } from './context.ts'
 import { recordEvidence } from './evidence.ts'
-import { PATIENT } from './rule-set.ts'
+import { PATIENT } from './transaction.ts'
 
 /**
  * A machine has seen rules that this database does not hold: it was restored from a backup (TRUST §5). Nothing is published
  * until an owner confirms, what waits is withdrawn, everybody signs in again. Repeating it changes nothing.
  */
-export async function noticeRestore(ctx: FeatureContext<MachineActor>, reported: { version: number; digest: string | undefined }): Promise<void> {
+export async function noticeRestore(
+  ctx: FeatureContext<MachineActor>,
+  reported: { version: number; digest: string | undefined },
+): Promise<void> {
   const { orgId } = ctx.actor
   await ctx.db.$transaction(async tx => {
     // Machines first and in order, then the organisation, then the ledger: the order that every other change takes.
@@ -19,10 +22,17 @@ export async function noticeRestore(ctx: FeatureContext<MachineActor>, reported:
       select 1 from "Machine" where id in (select "machineId" from "ApprovalRequest" where "orgId" = ${orgId} and state = 'pending') order by id for update`
     const [org] = await tx.$queryRaw<{ restoredAt: Date | null; highestReported: number }[]>`
       select "restoredAt", "highestReported" from "Organisation" where id = ${orgId} for update`
-    const newest = await tx.ruleSetVersion.findFirst({ where: { orgId }, orderBy: { version: 'desc' }, select: { version: true } })
+    const newest = await tx.ruleSetVersion.findFirst({
+      where: { orgId },
+      orderBy: { version: 'desc' },
+      select: { version: true },
+    })
     const known = Math.max(newest?.version ?? 0, org!.highestReported)
     if (reported.version <= known) return
-    await tx.organisation.update({ where: { id: orgId }, data: { highestReported: reported.version, restoredAt: org!.restoredAt ?? ctx.now } })
+    await tx.organisation.update({
+      where: { id: orgId },
+      data: { highestReported: reported.version, restoredAt: org!.restoredAt ?? ctx.now },
+    })
     await notify(tx, { org: orgId, what: 'settings' })
     if (org!.restoredAt) return
     await tx.session.deleteMany({ where: { orgId } })
@@ -30,7 +40,11 @@ export async function noticeRestore(ctx: FeatureContext<MachineActor>, reported:
     await recordEvidence(tx, ctx, {
       kind: 'organisation.restored',
       subject: { kind: 'organisation', id: orgId },
-      data: { reportedVersion: reported.version, newestVersion: newest?.version ?? 0, ...(reported.digest ? { reportedDigest: reported.digest } : {}) },
+      data: {
+        reportedVersion: reported.version,
+        newestVersion: newest?.version ?? 0,
+        ...(reported.digest ? { reportedDigest: reported.digest } : {}),
+      },
     })
   }, PATIENT)
 }
@@ -42,12 +56,21 @@ export async function confirmRestore(ctx: FeatureContext): Promise<{ nextVersion
   return ctx.db.$transaction(async tx => {
     const [org] = await tx.$queryRaw<{ restoredAt: Date | null; highestReported: number }[]>`
       select "restoredAt", "highestReported" from "Organisation" where id = ${orgId} for update`
-    if (!org?.restoredAt) throw new AppError('CONFLICT', 'Nothing waits to be confirmed: this organisation is not marked as restored.')
+    if (!org?.restoredAt)
+      throw new AppError('CONFLICT', 'Nothing waits to be confirmed: this organisation is not marked as restored.')
     await tx.organisation.update({ where: { id: orgId }, data: { restoredAt: null } })
-    const newest = await tx.ruleSetVersion.findFirst({ where: { orgId }, orderBy: { version: 'desc' }, select: { version: true } })
+    const newest = await tx.ruleSetVersion.findFirst({
+      where: { orgId },
+      orderBy: { version: 'desc' },
+      select: { version: true },
+    })
     const nextVersion = Math.max(newest?.version ?? 0, org.highestReported) + 1
     await notify(tx, { org: orgId, what: 'settings' })
-    await recordEvidence(tx, ctx, { kind: 'organisation.restore_confirmed', subject: { kind: 'organisation', id: orgId }, data: { highestReported: org.highestReported, nextVersion } })
+    await recordEvidence(tx, ctx, {
+      kind: 'organisation.restore_confirmed',
+      subject: { kind: 'organisation', id: orgId },
+      data: { highestReported: org.highestReported, nextVersion },
+    })
     return { nextVersion }
   })
 }

@@ -12,20 +12,28 @@ import { type DraftProblem, draftOf } from './boundary.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 import { type MachineBehind, MIN_READER } from './reader.ts'
-
-/** Waits for a place in the pool under load rather than failing after two seconds, the client's own default. */
-export const PATIENT = { maxWait: 15_000, timeout: 30_000 }
+import { PATIENT } from './transaction.ts'
 
 /** The tag that names a version and its content, as it stands in `ETag` (protocol.ts) and guards edits. Version 0: none yet. */
-export const etagOf = (newest: { version: number; digest: string } | null | undefined): string => (newest ? `"${newest.version}.${newest.digest}"` : '"0"')
+export const etagOf = (newest: { version: number; digest: string } | null | undefined): string =>
+  newest ? `"${newest.version}.${newest.digest}"` : '"0"'
 
-export type Published = { version: number; digest: string; etag: string; warnings: DraftProblem[]; behind: MachineBehind[] }
+export type Published = {
+  version: number
+  digest: string
+  etag: string
+  warnings: DraftProblem[]
+  behind: MachineBehind[]
+}
 
 /**
  * Publishes a text as the next version (DESIGN §4): checked, signed, stored, recorded and told in one transaction. `etag` is
  * the version the text was written against: another one in force by now is STALE_EDIT, with that version in the details.
  */
-export async function publishRuleSet(ctx: FeatureContext, input: { text: string; note: string; etag: string }): Promise<Published> {
+export async function publishRuleSet(
+  ctx: FeatureContext,
+  input: { text: string; note: string; etag: string },
+): Promise<Published> {
   demand(ctx.actor, 'boundary.publish')
   const note = input.note.trim()
   if (note === '') throw new AppError('BAD_INPUT', 'A publication needs a note that says why.')
@@ -34,13 +42,18 @@ export async function publishRuleSet(ctx: FeatureContext, input: { text: string;
 }
 
 /** Publishes the text of an earlier version as a new, higher one. */
-export async function rollBackRuleSet(ctx: FeatureContext, input: { version: number; note: string; etag: string }): Promise<Published> {
+export async function rollBackRuleSet(
+  ctx: FeatureContext,
+  input: { version: number; note: string; etag: string },
+): Promise<Published> {
   demand(ctx.actor, 'boundary.publish')
   const note = input.note.trim()
   if (note === '') throw new AppError('BAD_INPUT', 'Rolling back needs a note that says why.')
   if (note.length > NOTE_MAX) throw new AppError('BAD_INPUT', `The note is longer than ${NOTE_MAX} characters.`)
   return ctx.db.$transaction(async tx => {
-    const old = await tx.ruleSetVersion.findUnique({ where: { orgId_version: { orgId: ctx.actor.orgId, version: input.version } } })
+    const old = await tx.ruleSetVersion.findUnique({
+      where: { orgId_version: { orgId: ctx.actor.orgId, version: input.version } },
+    })
     if (!old) throw notFound('version')
     return publishIn(tx, ctx, { text: old.text, note, etag: input.etag, rolledBackTo: old.version })
   }, PATIENT)
@@ -59,9 +72,16 @@ async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promi
   const draft = await draftOf(tx, orgId, input.text)
   if (draft.errors.length > 0) {
     const [first] = draft.errors
-    throw new AppError('BAD_INPUT', `Line ${first!.line}: ${first!.message}.`, { remedy: first!.remedy, details: { errors: draft.errors } })
+    throw new AppError('BAD_INPUT', `Line ${first!.line}: ${first!.message}.`, {
+      remedy: first!.remedy,
+      details: { errors: draft.errors },
+    })
   }
-  const root = await tx.rootDocument.findFirstOrThrow({ where: { orgId }, orderBy: { seq: 'desc' }, select: { seq: true } })
+  const root = await tx.rootDocument.findFirstOrThrow({
+    where: { orgId },
+    orderBy: { seq: 'desc' },
+    select: { seq: true },
+  })
   const version = Math.max(newest?.version ?? 0, organisation.highestReported) + 1
   const set: RuleSet = {
     v: 1,
@@ -82,7 +102,10 @@ async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promi
     contracts: [],
   }
   const jws = await sign(tx, orgId, 'ruleset', 'holdpoint-ruleset+jws', set)
-  if (jws.length > RULE_SET_MAX) throw new AppError('TOO_LARGE', 'The signed rule set would be larger than machines accept.', { remedy: 'Use fewer or shorter rules.' })
+  if (jws.length > RULE_SET_MAX)
+    throw new AppError('TOO_LARGE', 'The signed rule set would be larger than machines accept.', {
+      remedy: 'Use fewer or shorter rules.',
+    })
   const [header, payload] = jws.split('.').map(part => Buffer.from(part, 'base64url'))
   const digest = base64url(crypto.sha256(payload!))
   await tx.ruleSetVersion.create({
@@ -125,15 +148,35 @@ export const newestRuleSet = (tx: Tx, orgId: string) =>
   })
 
 export const restoredError = () =>
-  new AppError('RESTORED', 'This control plane looks restored from a backup: a machine has seen newer rules than it holds. Nothing is published until an owner confirms.', {
-    remedy: 'An owner confirms on the settings page.',
-  })
+  new AppError(
+    'RESTORED',
+    'This control plane looks restored from a backup: a machine has seen newer rules than it holds. Nothing is published until an owner confirms.',
+    {
+      remedy: 'An owner confirms on the settings page.',
+    },
+  )
 
 async function staleEdit(tx: Tx, newest: Awaited<ReturnType<typeof newestRuleSet>>): Promise<AppError> {
-  const publisher = newest?.publishedById ? await tx.member.findUnique({ where: { id: newest.publishedById }, select: { name: true } }) : null
+  const publisher = newest?.publishedById
+    ? await tx.member.findUnique({ where: { id: newest.publishedById }, select: { name: true } })
+    : null
   const by = publisher ? ` by ${publisher.name}` : ''
-  return new AppError('STALE_EDIT', newest ? `Version ${newest.version} was published${by} since you began.` : 'Nothing is published; your text was written against a version that is not there.', {
-    remedy: 'Look at the other change, put yours on top of it, and publish again.',
-    details: { current: { version: newest?.version ?? 0, text: newest?.text ?? '', etag: etagOf(newest), note: newest?.note ?? '', publishedBy: publisher?.name ?? null } },
-  })
+  return new AppError(
+    'STALE_EDIT',
+    newest
+      ? `Version ${newest.version} was published${by} since you began.`
+      : 'Nothing is published; your text was written against a version that is not there.',
+    {
+      remedy: 'Look at the other change, put yours on top of it, and publish again.',
+      details: {
+        current: {
+          version: newest?.version ?? 0,
+          text: newest?.text ?? '',
+          etag: etagOf(newest),
+          note: newest?.note ?? '',
+          publishedBy: publisher?.name ?? null,
+        },
+      },
+    },
+  )
 }

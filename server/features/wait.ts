@@ -42,7 +42,10 @@ export async function waitForNews(ctx: FeatureContext<MachineActor>, input: Wait
 async function look(ctx: FeatureContext<MachineActor>, input: WaitInput): Promise<WaitAnswer> {
   const [served, machine] = await Promise.all([
     servedRules(ctx),
-    ctx.db.machine.findUnique({ where: { id: ctx.actor.machineId }, select: { answerSeq: true, leftAt: true, revokedAt: true } }),
+    ctx.db.machine.findUnique({
+      where: { id: ctx.actor.machineId },
+      select: { answerSeq: true, leftAt: true, revokedAt: true },
+    }),
   ])
   // A machine that was revoked while it waited asks again, and is told.
   const gone = !machine || machine.leftAt !== null || machine.revokedAt !== null

@@ -14,9 +14,15 @@ const version = z.number().int().min(1)
 export const boundaryRouter = router({
   current: inOrg.query(({ ctx }) => currentRuleSet(ctx.feature)),
   check: inOrg.input(z.object({ text })).query(({ ctx, input }) => checkBoundaries(ctx.feature, input)),
-  preview: inOrg.input(z.object({ text })).query(async ({ ctx, input }) => (await previewBoundaries(ctx.feature, input)).rules),
+  preview: inOrg
+    .input(z.object({ text }))
+    .query(async ({ ctx, input }) => (await previewBoundaries(ctx.feature, input)).rules),
   publish: inOrg.input(z.object({ text, note, etag })).mutation(({ ctx, input }) => publishRuleSet(ctx.feature, input)),
-  history: inOrg.input(z.object({ cursor: version.optional() })).query(({ ctx, input }) => ruleSetHistory(ctx.feature, input)),
+  history: inOrg
+    .input(z.object({ cursor: version.optional() }))
+    .query(({ ctx, input }) => ruleSetHistory(ctx.feature, input)),
   version: inOrg.input(z.object({ version })).query(({ ctx, input }) => ruleSetVersion(ctx.feature, input)),
-  rollBack: inOrg.input(z.object({ version, note, etag })).mutation(({ ctx, input }) => rollBackRuleSet(ctx.feature, input)),
+  rollBack: inOrg
+    .input(z.object({ version, note, etag }))
+    .mutation(({ ctx, input }) => rollBackRuleSet(ctx.feature, input)),
 })

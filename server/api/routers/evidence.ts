@@ -12,6 +12,8 @@ const filter = {
 }
 
 export const evidenceRouter = router({
-  list: inOrg.input(z.object({ ...filter, cursor: z.number().int().min(1).optional() })).query(({ ctx, input }) => listEvidence(ctx.feature, input)),
+  list: inOrg
+    .input(z.object({ ...filter, cursor: z.number().int().min(1).optional() }))
+    .query(({ ctx, input }) => listEvidence(ctx.feature, input)),
   csv: inOrg.input(z.object(filter)).query(({ ctx, input }) => evidenceCsv(ctx.feature, input)),
 })

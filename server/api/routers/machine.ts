@@ -10,7 +10,9 @@ const id = z.string().max(40)
 export const machineRouter = router({
   list: inOrg.query(({ ctx }) => listMachines(ctx.feature)),
   get: inOrg.input(z.object({ id })).query(({ ctx, input }) => getMachine(ctx.feature, input)),
-  joinLine: inOrg.input(z.object({ memberId: id.optional() })).mutation(({ ctx, input }) => makeJoinLine(ctx.feature, input)),
+  joinLine: inOrg
+    .input(z.object({ memberId: id.optional() }))
+    .mutation(({ ctx, input }) => makeJoinLine(ctx.feature, input)),
   revoke: inOrg.input(z.object({ id })).mutation(({ ctx, input }) => revokeMachine(ctx.feature, input)),
   lost: inOrg.input(z.object({ memberId: id })).mutation(({ ctx, input }) => reportLaptopLost(ctx.feature, input)),
 })

@@ -43,7 +43,8 @@ export async function takeCounts(tx: Tx, machine: Machine, reported: readonly Co
   const kept = await tx.hourlyCount.findMany({
     where: { machineId: machine.id, sessionRef: { in: sessions }, hour: { in: hours } },
   })
-  for (const row of kept) if (rows.has(keyOf(row))) add(rows, { ...row, hour: row.hour.toISOString() } as unknown as Count)
+  for (const row of kept)
+    if (rows.has(keyOf(row))) add(rows, { ...row, hour: row.hour.toISOString() } as unknown as Count)
   await tx.$executeRaw`
     insert into "HourlyCount" ("machineId", "orgId", hour, client, action, "sessionRef", calls, figures)
     select ${machine.id}, ${machine.orgId}, r.hour, r.client, r.action, r."sessionRef", r.calls, r.figures

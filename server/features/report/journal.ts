@@ -22,10 +22,27 @@ export function takeJournal(machine: Machine, report: Report): Taken {
   switch (verdict) {
     case 'first':
     case 'extends':
-      return { machine: row, happened: [{ kind: 'journal.segment', subject, data: { from: (recorded?.seq ?? 0) + (recorded ? 1 : 0), to: journal.seq, head: journal.head } }] }
+      return {
+        machine: row,
+        happened: [
+          {
+            kind: 'journal.segment',
+            subject,
+            data: { from: (recorded?.seq ?? 0) + (recorded ? 1 : 0), to: journal.seq, head: journal.head },
+          },
+        ],
+      }
     case 'rolled_back':
-      return { machine: row, happened: [{ kind: 'journal.rolled_back', subject, data }], alarms: [{ what: 'journal_rolled_back', at: report.at, count: 1 }] }
+      return {
+        machine: row,
+        happened: [{ kind: 'journal.rolled_back', subject, data }],
+        alarms: [{ what: 'journal_rolled_back', at: report.at, count: 1 }],
+      }
     case 'reset':
-      return { machine: row, happened: [{ kind: 'journal.reset', subject, data }], alarms: [{ what: 'journal_reset', at: report.at, count: 1 }] }
+      return {
+        machine: row,
+        happened: [{ kind: 'journal.reset', subject, data }],
+        alarms: [{ what: 'journal_reset', at: report.at, count: 1 }],
+      }
   }
 }

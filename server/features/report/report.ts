@@ -10,7 +10,7 @@ import { markGrant } from '../approval/machine.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
 import { noticeRestore } from '../restore.ts'
-import { PATIENT } from '../rule-set.ts'
+import { PATIENT } from '../transaction.ts'
 import { raiseAlarms } from './alarms.ts'
 import { takeCounts, takeOutcomes } from './figures.ts'
 import { takeHooks } from './hooks.ts'
@@ -38,11 +38,21 @@ export async function takeReport(ctx: Ctx, input: { report: string }): Promise<R
     else taken.push(...(await takeStanding(tx, ctx, machine, report)))
     const alarms = [...report.alarms, ...taken.flatMap(part => part.alarms ?? [])]
     await raiseAlarms(tx, machine, alarms)
-    const data: Partial<Machine> = { lastSeenAt: ctx.now, ...Object.assign({}, ...taken.map(part => part.machine ?? {})) }
-    if (order === 'next') Object.assign(data, { reportSeq: report.seq, reportDigest: digest, reportAt: new Date(report.at), connector: report.connector })
+    const data: Partial<Machine> = {
+      lastSeenAt: ctx.now,
+      ...Object.assign({}, ...taken.map(part => part.machine ?? {})),
+    }
+    if (order === 'next')
+      Object.assign(data, {
+        reportSeq: report.seq,
+        reportDigest: digest,
+        reportAt: new Date(report.at),
+        connector: report.connector,
+      })
     const after = await tx.machine.update({ where: { id: machine.id }, data })
     const happened = taken.flatMap(part => part.happened ?? [])
-    if (happened.length > 0 || alarms.length > 0) await notify(tx, { org: machine.orgId, what: 'machine', machine: machine.id })
+    if (happened.length > 0 || alarms.length > 0)
+      await notify(tx, { org: machine.orgId, what: 'machine', machine: machine.id })
     // Last, because the ledger is the organisation's one narrow place; each writes its own entry.
     for (const grant of report.grants) await markGrant(tx, ctx, { ...grant, at: new Date(grant.at) })
     for (const one of happened) await recordEvidence(tx, ctx, { ...one, reportedAt: new Date(report.at) })
@@ -57,14 +67,27 @@ const answer = (machine: Machine): ReportAnswer => ({
 
 async function openReport(ctx: Ctx, jws: string): Promise<{ report: Report; digest: string }> {
   const { machineId, orgId } = ctx.actor
-  const { publicKeyX } = await ctx.db.machine.findUniqueOrThrow({ where: { id: machineId }, select: { publicKeyX: true } })
-  const { value, payload } = openJws(jws, 'holdpoint-report+jws', [{ kty: 'OKP', crv: 'Ed25519', x: publicKeyX }], crypto)
+  const { publicKeyX } = await ctx.db.machine.findUniqueOrThrow({
+    where: { id: machineId },
+    select: { publicKeyX: true },
+  })
+  const { value, payload } = openJws(
+    jws,
+    'holdpoint-report+jws',
+    [{ kty: 'OKP', crv: 'Ed25519', x: publicKeyX }],
+    crypto,
+  )
   const read = Report.safeParse(value)
   if (!read.success) {
     const issue = read.error.issues[0]
-    throw new AppError('BAD_INPUT', `The report is not of a form that this control plane takes${issue?.path.length ? ` (at ${issue.path.join('.')})` : ''}.`, { remedy: 'Update the connector.' })
+    throw new AppError(
+      'BAD_INPUT',
+      `The report is not of a form that this control plane takes${issue?.path.length ? ` (at ${issue.path.join('.')})` : ''}.`,
+      { remedy: 'Update the connector.' },
+    )
   }
-  if (read.data.org !== orgId || read.data.machine !== machineId) throw new AppError('FORBIDDEN', 'The report is not of the machine that sent it.')
+  if (read.data.org !== orgId || read.data.machine !== machineId)
+    throw new AppError('FORBIDDEN', 'The report is not of the machine that sent it.')
   return { report: read.data, digest: payloadDigest(payload, crypto.sha256) }
 }
 
@@ -114,5 +137,9 @@ function takeCopied(machine: Machine, report: Report): Taken {
 
 async function takeStanding(tx: Tx, ctx: Ctx, machine: Machine, report: Report): Promise<Taken[]> {
   await takeCounts(tx, machine, report.counts, ctx.now)
-  return [takeJournal(machine, report), await takeRules(tx, machine, report), await takeHooks(tx, machine, report.hooks, ctx.now)]
+  return [
+    takeJournal(machine, report),
+    await takeRules(tx, machine, report),
+    await takeHooks(tx, machine, report.hooks, ctx.now),
+  ]
 }

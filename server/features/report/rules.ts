@@ -14,15 +14,31 @@ export async function takeRules(tx: Tx, machine: Machine, report: Report): Promi
   if (version > 0 && digest !== undefined && moved) {
     const other = await otherDigest(tx, machine, version, digest)
     if (other) {
-      happened.push({ kind: 'ruleset.equivocation', subject, data: { document: 'ruleset', version, reportedDigest: digest, otherDigest: other } })
+      happened.push({
+        kind: 'ruleset.equivocation',
+        subject,
+        data: { document: 'ruleset', version, reportedDigest: digest, otherDigest: other },
+      })
       alarms.push({ what: 'ruleset_equivocation', at: report.at, count: 1 })
     }
   }
   // 0: it has none yet.
   if (rootSeq > 0 && (rootSeq !== machine.rootSeq || rootDigest !== machine.rootDigest)) {
-    const known = await tx.rootDocument.findUnique({ where: { orgId_seq: { orgId: machine.orgId, seq: rootSeq } }, select: { digest: true } })
+    const known = await tx.rootDocument.findUnique({
+      where: { orgId_seq: { orgId: machine.orgId, seq: rootSeq } },
+      select: { digest: true },
+    })
     if (known?.digest !== rootDigest) {
-      happened.push({ kind: 'ruleset.equivocation', subject, data: { document: 'root', seq: rootSeq, reportedDigest: rootDigest, ...(known ? { otherDigest: known.digest } : {}) } })
+      happened.push({
+        kind: 'ruleset.equivocation',
+        subject,
+        data: {
+          document: 'root',
+          seq: rootSeq,
+          reportedDigest: rootDigest,
+          ...(known ? { otherDigest: known.digest } : {}),
+        },
+      })
       alarms.push({ what: 'root_unknown', at: report.at, count: 1 })
     }
   }
@@ -48,7 +64,10 @@ export async function takeRules(tx: Tx, machine: Machine, report: Report): Promi
 
 /** Another digest of the same version: the published one, else one that another machine reports. */
 async function otherDigest(tx: Tx, machine: Machine, version: number, digest: string): Promise<string | undefined> {
-  const published = await tx.ruleSetVersion.findUnique({ where: { orgId_version: { orgId: machine.orgId, version } }, select: { digest: true } })
+  const published = await tx.ruleSetVersion.findUnique({
+    where: { orgId_version: { orgId: machine.orgId, version } },
+    select: { digest: true },
+  })
   if (published) return published.digest === digest ? undefined : published.digest
   const elsewhere = await tx.machine.findFirst({
     where: { orgId: machine.orgId, id: { not: machine.id }, rulesVersion: version, rulesDigest: { not: digest } },

@@ -25,6 +25,10 @@ export async function takeUnguarded(tx: Tx, machine: Machine, reported: Report['
     select put.client, sum(put.calls - coalesce(old.calls, 0))::int as added
     from put left join old using ("sessionRef", day) group by put.client having sum(put.calls - coalesce(old.calls, 0)) > 0 order by put.client`
   return {
-    happened: grown.map(({ client, added }) => ({ kind: 'machine.unguarded_calls', subject: { kind: 'machine', id: machine.id }, data: { client, added } })),
+    happened: grown.map(({ client, added }) => ({
+      kind: 'machine.unguarded_calls',
+      subject: { kind: 'machine', id: machine.id },
+      data: { client, added },
+    })),
   }
 }

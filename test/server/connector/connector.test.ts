@@ -1,16 +1,27 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openFresh } from '#core/fresh.ts'
 import { FRESH_HEADER, JoinAnswer, parseJoinLine, ReportAnswer, WaitAnswer } from '#core/protocol.ts'
-import { openRuleSet } from '#core/rule-set.ts'
 import { walkRoots } from '#core/root.ts'
+import { openRuleSet } from '#core/rule-set.ts'
 import { makeToken } from '#core/token.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
-import { rootChain, rotateKey } from '#server/features/root.ts'
 import { revokeMachine } from '#server/features/machine.ts'
+import { rootChain, rotateKey } from '#server/features/root.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { ask, doors, joinBody, refusal, reportOf, signReport } from '../../support/connector.ts'
 import { useDatabase } from '../../support/db.ts'
-import { actorOf, contextOf, costRule, makeMachine, makeMember, makeOrganisation, publish, random, type TestMachine, type TestOrganisation } from '../../support/makers.ts'
+import {
+  actorOf,
+  contextOf,
+  costRule,
+  makeMachine,
+  makeMember,
+  makeOrganisation,
+  publish,
+  random,
+  type TestMachine,
+  type TestOrganisation,
+} from '../../support/makers.ts'
 
 const db = useDatabase()
 let org: TestOrganisation
@@ -23,9 +34,11 @@ beforeAll(async () => {
   machine = await makeMachine(db.prisma, org, dev)
 })
 
-const rules = (token: string, etag?: string) => ask(doors.getRules, { token, ...(etag ? { headers: { 'if-none-match': etag } } : {}) })
+const rules = (token: string, etag?: string) =>
+  ask(doors.getRules, { token, ...(etag ? { headers: { 'if-none-match': etag } } : {}) })
 const root = async () => (await rootChain(db.prisma, org.id)).at(-1)!.root
-const freshOf = async (response: Response) => openFresh(response.headers.get(FRESH_HEADER)!, await root(), Date.now(), crypto)
+const freshOf = async (response: Response) =>
+  openFresh(response.headers.get(FRESH_HEADER)!, await root(), Date.now(), crypto)
 
 describe('polling for rules', () => {
   it('an organisation that has published nothing answers 204 with signed freshness of version 0', async () => {
@@ -34,7 +47,11 @@ describe('polling for rules', () => {
     const response = await rules(theirs.token)
     expect(response.status).toBe(204)
     const chain = await rootChain(db.prisma, other.id)
-    expect(openFresh(response.headers.get(FRESH_HEADER)!, chain.at(-1)!.root, Date.now(), crypto)).toMatchObject({ version: 0, rootSeq: 1, org: other.id })
+    expect(openFresh(response.headers.get(FRESH_HEADER)!, chain.at(-1)!.root, Date.now(), crypto)).toMatchObject({
+      version: 0,
+      rootSeq: 1,
+      org: other.id,
+    })
   })
 
   it('a publication reaches the next poll, verified under the root, and 304 carries freshness that names it', async () => {
@@ -82,13 +99,20 @@ describe('polling for rules', () => {
     const after = openRuleSet(await (await rules(machine.token)).text(), await root(), crypto)
     expect(after.digest).toBe(before.digest)
     expect(after.kid).not.toBe(before.kid)
-    const roots = (await (await ask(doors.getRoots, { token: machine.token, query: '?after=1' })).json()) as { roots: [] }
+    const roots = (await (await ask(doors.getRoots, { token: machine.token, query: '?after=1' })).json()) as {
+      roots: []
+    }
     expect(roots.roots).toHaveLength(1)
   })
 })
 
 describe('waiting', () => {
-  const wait = (rules: string, answers = 0, signal?: AbortSignal) => ask(doors.getWait, { token: machine.token, query: `?rules=${encodeURIComponent(rules)}&answers=${answers}`, ...(signal ? { signal } : {}) })
+  const wait = (rules: string, answers = 0, signal?: AbortSignal) =>
+    ask(doors.getWait, {
+      token: machine.token,
+      query: `?rules=${encodeURIComponent(rules)}&answers=${answers}`,
+      ...(signal ? { signal } : {}),
+    })
   const etag = async () => (await rules(machine.token)).headers.get('etag')!
 
   it('returns at once when there is something newer', async () => {
@@ -102,7 +126,8 @@ describe('waiting', () => {
     const waiting = Array.from({ length: 20 }, () => wait(tag, 3))
     const started = Date.now()
     await publish(db.prisma, org, costRule('lead', '    note: wake up\n'))
-    for (const response of await Promise.all(waiting)) expect(await response.json()).toEqual({ rules: true, answers: false })
+    for (const response of await Promise.all(waiting))
+      expect(await response.json()).toEqual({ rules: true, answers: false })
     expect(Date.now() - started).toBeLessThan(5000)
   })
 
@@ -124,7 +149,10 @@ describe('waiting', () => {
 
   it('a machine that is revoked while it waits is let go, and refused from then on', async () => {
     const doomed = await makeMachine(db.prisma, org, dev, 'doomed')
-    const waiting = ask(doors.getWait, { token: doomed.token, query: `?rules=${encodeURIComponent(await etag())}&answers=0` })
+    const waiting = ask(doors.getWait, {
+      token: doomed.token,
+      query: `?rules=${encodeURIComponent(await etag())}&answers=0`,
+    })
     await revokeMachine(contextOf(db.prisma, actorOf(org, org.ownerId, 'owner')), { id: doomed.id })
     expect(await (await waiting).json()).toMatchObject({ rules: true })
     await expect.poll(async () => (await rules(doomed.token)).status).toBe(401)
@@ -153,7 +181,8 @@ describe('joining', () => {
     const { token } = parseJoinLine((await line()).url)!
     const tries = await Promise.all(Array.from({ length: 10 }, () => join(joinBody(token).body)))
     expect(tries.filter(response => response.status === 200)).toHaveLength(1)
-    for (const response of tries.filter(r => r.status !== 200)) expect(await refusal(response)).toEqual({ status: 401, code: 'NOT_SIGNED_IN' })
+    for (const response of tries.filter(r => r.status !== 200))
+      expect(await refusal(response)).toEqual({ status: 401, code: 'NOT_SIGNED_IN' })
     expect(await refusal(await join(joinBody(token).body))).toEqual({ status: 429, code: 'RATE_LIMITED' })
   })
 
@@ -161,19 +190,34 @@ describe('joining', () => {
     const { token } = parseJoinLine((await line()).url)!
     const other = parseJoinLine((await line()).url)!.token
     const { body } = joinBody(token)
-    expect(await refusal(await join({ ...body, key: joinBody(token).body.key }))).toMatchObject({ code: 'BAD_SIGNATURE' })
-    expect(await refusal(await join({ ...body, proof: joinBody(other, {}).body.proof }))).toMatchObject({ code: 'BAD_SIGNATURE' })
+    expect(await refusal(await join({ ...body, key: joinBody(token).body.key }))).toMatchObject({
+      code: 'BAD_SIGNATURE',
+    })
+    expect(await refusal(await join({ ...body, proof: joinBody(other, {}).body.proof }))).toMatchObject({
+      code: 'BAD_SIGNATURE',
+    })
     const mine = joinBody(token)
-    expect(await refusal(await join({ ...mine.body, proof: mine.signer.sign('holdpoint-join+jws', { v: 1, token: 'x' }) }))).toMatchObject({ code: 'BAD_SIGNATURE' })
+    expect(
+      await refusal(await join({ ...mine.body, proof: mine.signer.sign('holdpoint-join+jws', { v: 1, token: 'x' }) })),
+    ).toMatchObject({ code: 'BAD_SIGNATURE' })
     expect(await refusal(await join(joinBody(makeToken('join', random(32))).body))).toMatchObject({ status: 401 })
-    await db.prisma.token.updateMany({ where: { memberId: dev, kind: 'join' }, data: { expiresAt: new Date(Date.now() - 1000) } })
+    await db.prisma.token.updateMany({
+      where: { memberId: dev, kind: 'join' },
+      data: { expiresAt: new Date(Date.now() - 1000) },
+    })
     expect(await refusal(await join(body))).toMatchObject({ status: 401 })
   })
 
   it('a member makes lines for themselves only, an admin for others; a machine link makes none', async () => {
-    await expect(makeJoinLine(contextOf(db.prisma, actorOf(org, dev, 'member')), { memberId: org.ownerId })).rejects.toMatchObject({ code: 'FORBIDDEN' })
-    await expect(makeJoinLine(contextOf(db.prisma, actorOf(org, dev, 'member', 'device_link')), {})).rejects.toMatchObject({ code: 'FORBIDDEN' })
-    expect((await makeJoinLine(contextOf(db.prisma, actorOf(org, org.ownerId, 'owner')), { memberId: dev })).member.id).toBe(dev)
+    await expect(
+      makeJoinLine(contextOf(db.prisma, actorOf(org, dev, 'member')), { memberId: org.ownerId }),
+    ).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(
+      makeJoinLine(contextOf(db.prisma, actorOf(org, dev, 'member', 'device_link')), {}),
+    ).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    expect(
+      (await makeJoinLine(contextOf(db.prisma, actorOf(org, org.ownerId, 'owner')), { memberId: dev })).member.id,
+    ).toBe(dev)
   })
 
   it('no line leads over plain http, except to this machine', async () => {
@@ -184,22 +228,35 @@ describe('joining', () => {
 
 describe('the doors', () => {
   it('refuse a token of another kind by its text, none, and one that is not known', async () => {
-    for (const token of [undefined, 'nonsense', makeToken('admin', random(32)), makeToken('join', random(32)), makeToken('machine', random(32))]) {
+    for (const token of [
+      undefined,
+      'nonsense',
+      makeToken('admin', random(32)),
+      makeToken('join', random(32)),
+      makeToken('machine', random(32)),
+    ]) {
       expect(await refusal(await rules(token as string))).toEqual({ status: 401, code: 'NOT_SIGNED_IN' })
     }
   })
 
   it('refuse unknown fields by name, other content types, broken JSON and bodies above the limit', async () => {
-    const post = (body: unknown, headers: Record<string, string> = {}) => ask(doors.postReport, { method: 'POST', token: machine.token, body, headers })
+    const post = (body: unknown, headers: Record<string, string> = {}) =>
+      ask(doors.postReport, { method: 'POST', token: machine.token, body, headers })
     const unknown = await post({ report: signReport(machine, reportOf(machine, 1)), extra: true })
-    expect(await unknown.json()).toEqual({ error: { code: 'BAD_INPUT', message: 'The body is not of the form that this takes (at extra).' } })
+    expect(await unknown.json()).toEqual({
+      error: { code: 'BAD_INPUT', message: 'The body is not of the form that this takes (at extra).' },
+    })
     expect(await refusal(await post('{'))).toMatchObject({ status: 400 })
     expect(await refusal(await post('x', { 'content-type': 'text/plain' }))).toMatchObject({ status: 400 })
     expect(await refusal(await post({ report: 'a'.repeat(300 * 1024) }))).toEqual({ status: 413, code: 'TOO_LARGE' })
   })
 
   it('let nothing be kept, and every other answer than rules says so', async () => {
-    const response = await ask(doors.postReport, { method: 'POST', token: machine.token, body: { report: signReport(machine, reportOf(machine, 1)) } })
+    const response = await ask(doors.postReport, {
+      method: 'POST',
+      token: machine.token,
+      body: { report: signReport(machine, reportOf(machine, 1)) },
+    })
     expect(response.headers.get('cache-control')).toBe('no-store')
     expect(ReportAnswer.parse(await response.json())).toEqual({ seq: 1 })
     expect((await rules(machine.token)).headers.get('cache-control')).toBe('private, no-cache')

@@ -1,14 +1,26 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Report } from '#core/protocol.ts'
-import { fileRequest } from '#server/features/approval/file-request.ts'
 import { answerApproval } from '#server/features/approval/answer.ts'
+import { fileRequest } from '#server/features/approval/file-request.ts'
 import { getMachine, listMachines } from '#server/features/machine-list.ts'
 import { takeReport } from '#server/features/report/report.ts'
 import { confirmRestore } from '#server/features/restore.ts'
 import { publishRuleSet } from '#server/features/rule-set.ts'
-import { useDatabase } from '../../support/db.ts'
 import { reportOf, signReport, someDigest } from '../../support/connector.ts'
-import { actorOf, contextOf, cost, costRule, makeMachine, makeMember, makeOrganisation, makeRequest, publish, type TestMachine, type TestOrganisation } from '../../support/makers.ts'
+import { useDatabase } from '../../support/db.ts'
+import {
+  actorOf,
+  contextOf,
+  cost,
+  costRule,
+  makeMachine,
+  makeMember,
+  makeOrganisation,
+  makeRequest,
+  publish,
+  type TestMachine,
+  type TestOrganisation,
+} from '../../support/makers.ts'
 
 const db = useDatabase()
 let org: TestOrganisation
@@ -20,25 +32,53 @@ beforeEach(async () => {
   org = await makeOrganisation(db.prisma)
   dev = await makeMember(db.prisma, org, 'member', 'Dana')
   machine = await makeMachine(db.prisma, org, dev)
-  root = { rootSeq: 1, rootDigest: (await db.prisma.rootDocument.findFirstOrThrow({ where: { orgId: org.id } })).digest }
+  root = {
+    rootSeq: 1,
+    rootDigest: (await db.prisma.rootDocument.findFirstOrThrow({ where: { orgId: org.id } })).digest,
+  }
 })
 
 type Over = Parameters<typeof reportOf>[2]
 const send = (seq: number, over: Over = {}, of = machine) => sendJws(make(seq, over, of), of)
-const make = (seq: number, over: Over = {}, of = machine) => signReport(of, reportOf(of, seq, { ...over, rules: { ...root, ...over.rules } }))
+const make = (seq: number, over: Over = {}, of = machine) =>
+  signReport(of, reportOf(of, seq, { ...over, rules: { ...root, ...over.rules } }))
 const sendJws = (jws: string, of = machine) => takeReport(contextOf(db.prisma, of.actor), { report: jws })
 const row = () => db.prisma.machine.findUniqueOrThrow({ where: { id: machine.id } })
 const owner = () => contextOf(db.prisma, actorOf(org, org.ownerId, 'owner'))
 /** What the ledger says of machines and journals, oldest first. */
 async function told() {
-  const entries = await db.prisma.evidenceEntry.findMany({ where: { orgId: org.id, OR: [{ kind: { startsWith: 'machine.' } }, { kind: { startsWith: 'journal.' } }, { kind: 'ruleset.equivocation' }, { kind: { startsWith: 'organisation.restore' } }] }, orderBy: { seq: 'asc' } })
-  return entries.map(entry => ({ kind: entry.kind, ...(JSON.parse(Buffer.from(entry.bytes).toString()).data as object) }))
+  const entries = await db.prisma.evidenceEntry.findMany({
+    where: {
+      orgId: org.id,
+      OR: [
+        { kind: { startsWith: 'machine.' } },
+        { kind: { startsWith: 'journal.' } },
+        { kind: 'ruleset.equivocation' },
+        { kind: { startsWith: 'organisation.restore' } },
+      ],
+    },
+    orderBy: { seq: 'asc' },
+  })
+  return entries.map(entry => ({
+    kind: entry.kind,
+    ...(JSON.parse(Buffer.from(entry.bytes).toString()).data as object),
+  }))
 }
-const alarms = async () => (await db.prisma.machineAlarm.findMany({ where: { machineId: machine.id }, orderBy: { what: 'asc' } })).map(a => a.what)
+const alarms = async () =>
+  (await db.prisma.machineAlarm.findMany({ where: { machineId: machine.id }, orderBy: { what: 'asc' } })).map(
+    a => a.what,
+  )
 
 describe('order', () => {
   it('a report is taken once: the same bytes again, and an older one late, change nothing', async () => {
-    const count = { hour: new Date().toISOString(), client: 'claude-code' as const, action: 'continue' as const, sessionRef: someDigest(), calls: 5, figures: [cost('3')] }
+    const count = {
+      hour: new Date().toISOString(),
+      client: 'claude-code' as const,
+      action: 'continue' as const,
+      sessionRef: someDigest(),
+      calls: 5,
+      figures: [cost('3')],
+    }
     const early = make(6, { at: new Date(Date.now() - 60_000).toISOString(), counts: [{ ...count, calls: 1000 }] })
     const first = make(7, { counts: [count] })
     expect(await sendJws(first)).toEqual({ seq: 7 })
@@ -67,7 +107,13 @@ describe('order', () => {
   it('fifty reports of one machine at once leave the newest standing, and every count in', async () => {
     const sessionRef = someDigest()
     const hour = new Date().toISOString()
-    const one = (seq: number) => send(seq, { at: new Date(1_800_000_000_000 + seq).toISOString(), counts: [{ hour, client: 'claude-code', action: 'continue', sessionRef, calls: 1, figures: [cost(String(seq))] }] })
+    const one = (seq: number) =>
+      send(seq, {
+        at: new Date(1_800_000_000_000 + seq).toISOString(),
+        counts: [
+          { hour, client: 'claude-code', action: 'continue', sessionRef, calls: 1, figures: [cost(String(seq))] },
+        ],
+      })
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => one(i + 1)))
     const taken = new Set(answers.map(answer => answer.seq))
     expect(await row()).toMatchObject({ reportSeq: 50, clonedAt: null })
@@ -89,16 +135,33 @@ describe('order', () => {
     const other = await makeMachine(db.prisma, org, dev, 'other')
     await expect(sendJws(make(1, {}, other))).rejects.toMatchObject({ code: 'BAD_SIGNATURE' })
     await expect(sendJws(signReport(machine, reportOf(other, 1)))).rejects.toMatchObject({ code: 'FORBIDDEN' })
-    await expect(sendJws(signReport(machine, { ...reportOf(machine, 1), cwd: '/home/dana/secret' }))).rejects.toMatchObject({ code: 'BAD_INPUT' })
+    await expect(
+      sendJws(signReport(machine, { ...reportOf(machine, 1), cwd: '/home/dana/secret' })),
+    ).rejects.toMatchObject({ code: 'BAD_INPUT' })
     expect(await row()).toMatchObject({ reportSeq: 0 })
   })
 
   it('a connection lost in the middle takes nothing; the report sent again is taken whole', async () => {
     await db.admin.query(`create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(3); return new; end $$;
       create trigger slow before insert on "EvidenceEntry" for each row when (new.kind = 'journal.segment') execute function slow()`)
-    const jws = make(1, { journal: { seq: 4, head: someDigest() }, unguarded: [{ client: 'claude-code', sessionRef: someDigest(), calls: 2, day: '2026-01-01' }] })
-    const lost = sendJws(jws).then(() => 'taken', () => 'lost')
-    await expect.poll(async () => (await db.admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active' and wait_event = 'PgSleep'`)).rowCount).toBe(1)
+    const jws = make(1, {
+      journal: { seq: 4, head: someDigest() },
+      unguarded: [{ client: 'claude-code', sessionRef: someDigest(), calls: 2, day: '2026-01-01' }],
+    })
+    const lost = sendJws(jws).then(
+      () => 'taken',
+      () => 'lost',
+    )
+    await expect
+      .poll(
+        async () =>
+          (
+            await db.admin.query(
+              `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active' and wait_event = 'PgSleep'`,
+            )
+          ).rowCount,
+      )
+      .toBe(1)
     expect(await lost).toBe('lost')
     await db.admin.query('drop trigger slow on "EvidenceEntry"; drop function slow()')
     expect(await row()).toMatchObject({ reportSeq: 0, journalHead: null })
@@ -119,11 +182,23 @@ describe('the journal', () => {
       { kind: 'journal.segment', from: 11, to: 20, head: h20 },
     ])
     await send(4, { journal: { seq: 15, head: h15, anchor: { seq: 15, head: h15 } } })
-    expect((await told()).at(-1)).toEqual({ kind: 'journal.rolled_back', recordedSeq: 20, recordedHead: h20, seq: 15, head: h15 })
+    expect((await told()).at(-1)).toEqual({
+      kind: 'journal.rolled_back',
+      recordedSeq: 20,
+      recordedHead: h20,
+      seq: 15,
+      head: h15,
+    })
     await send(5, { journal: { seq: 16, head: other, anchor: { seq: 15, head: someDigest() } } })
     expect((await told()).at(-1)).toMatchObject({ kind: 'journal.rolled_back', recordedSeq: 15 })
     await send(6, { journal: { seq: 17, head: h3 } })
-    expect((await told()).at(-1)).toEqual({ kind: 'journal.reset', recordedSeq: 16, recordedHead: other, seq: 17, head: h3 })
+    expect((await told()).at(-1)).toEqual({
+      kind: 'journal.reset',
+      recordedSeq: 16,
+      recordedHead: other,
+      seq: 17,
+      head: h3,
+    })
     expect(await alarms()).toEqual(expect.arrayContaining(['journal_reset', 'journal_rolled_back']))
     expect(await listMachines(owner())).toMatchObject([{ state: 'alarm' }])
   })
@@ -131,7 +206,10 @@ describe('the journal', () => {
   it('a whole home put back, journal and numbers, is a reset where it says so and never a fresh start', async () => {
     const head = someDigest()
     await send(9, { journal: { seq: 10, head: someDigest() } })
-    expect(await send(1, { at: new Date(Date.now() + 1000).toISOString(), journal: { seq: 1, head } })).toEqual({ seq: 9, journal: { seq: 1, head } })
+    expect(await send(1, { at: new Date(Date.now() + 1000).toISOString(), journal: { seq: 1, head } })).toEqual({
+      seq: 9,
+      journal: { seq: 1, head },
+    })
     expect((await told()).map(t => t.kind)).toEqual(['journal.segment', 'journal.reset'])
   })
 })
@@ -143,7 +221,9 @@ describe('rules in force', () => {
     expect(await listMachines(owner())).toMatchObject([{ state: 'current', rulesVersion: 1, member: { name: 'Dana' } }])
     await publish(db.prisma, org, costRule('lead', '    note: newer\n'))
     expect(await listMachines(owner())).toMatchObject([{ state: 'behind' }])
-    expect(await listMachines({ ...owner(), now: new Date(Date.now() + 16 * 60_000) })).toMatchObject([{ state: 'silent' }])
+    expect(await listMachines({ ...owner(), now: new Date(Date.now() + 16 * 60_000) })).toMatchObject([
+      { state: 'silent' },
+    ])
     expect(await told()).toEqual([])
   })
 
@@ -152,7 +232,9 @@ describe('rules in force', () => {
     const shown = someDigest()
     await send(1, { rules: { version, digest: shown } })
     await send(2, { rules: { version, digest: shown } })
-    expect(await told()).toEqual([{ kind: 'ruleset.equivocation', document: 'ruleset', version: 1, reportedDigest: shown, otherDigest: digest }])
+    expect(await told()).toEqual([
+      { kind: 'ruleset.equivocation', document: 'ruleset', version: 1, reportedDigest: shown, otherDigest: digest },
+    ])
     expect(await getMachine(owner(), { id: machine.id })).toMatchObject({ equivocation: true, state: 'alarm' })
   })
 
@@ -162,12 +244,24 @@ describe('rules in force', () => {
     await send(2, { rules: { rootDigest } })
     await send(3, { rules: { rootSeq: 7, rootDigest } })
     expect(await told()).toEqual([
-      { kind: 'ruleset.equivocation', document: 'root', seq: 1, reportedDigest: rootDigest, otherDigest: root.rootDigest },
+      {
+        kind: 'ruleset.equivocation',
+        document: 'root',
+        seq: 1,
+        reportedDigest: rootDigest,
+        otherDigest: root.rootDigest,
+      },
       { kind: 'ruleset.equivocation', document: 'root', seq: 7, reportedDigest: rootDigest },
     ])
   })
 
-  it.each(['lower_version', 'same_version_other_content', 'wrong_next_key', 'unknown_key', 'wrong_predecessor'] as const)('the refusal %s is shown on the machine and told once per change', async code => {
+  it.each([
+    'lower_version',
+    'same_version_other_content',
+    'wrong_next_key',
+    'unknown_key',
+    'wrong_predecessor',
+  ] as const)('the refusal %s is shown on the machine and told once per change', async code => {
     const at = new Date().toISOString()
     await send(1, { rules: { lastError: { code, at } } })
     await send(2, { rules: { lastError: { code, at } } })
@@ -188,7 +282,13 @@ describe('what happens on the machine', () => {
     await send(4, { hooks: [] })
     expect(await told()).toEqual([
       { kind: 'machine.level_changed', client: 'claude-code', from: 'not-installed', to: 'user-hook', off: [] },
-      { kind: 'machine.level_changed', client: 'claude-code', from: 'user-hook', to: 'broken', off: ['hook_edited', 'proxy_diverts_hook'] },
+      {
+        kind: 'machine.level_changed',
+        client: 'claude-code',
+        from: 'user-hook',
+        to: 'broken',
+        off: ['hook_edited', 'proxy_diverts_hook'],
+      },
       { kind: 'machine.level_changed', client: 'claude-code', from: 'broken', to: 'not-installed', off: [] },
     ])
   })
@@ -196,7 +296,12 @@ describe('what happens on the machine', () => {
   it('unguarded calls are running totals: growth is told, less is never believed, and the page sums a week', async () => {
     const day = new Date().toISOString().slice(0, 10)
     const [a, b] = [someDigest(), someDigest()]
-    await send(1, { unguarded: [{ client: 'claude-code', sessionRef: a, calls: 3, day }, { client: 'claude-code', sessionRef: b, calls: 2, day }] })
+    await send(1, {
+      unguarded: [
+        { client: 'claude-code', sessionRef: a, calls: 3, day },
+        { client: 'claude-code', sessionRef: b, calls: 2, day },
+      ],
+    })
     await send(2, { unguarded: [{ client: 'claude-code', sessionRef: a, calls: 1, day }] })
     await send(3, { unguarded: [{ client: 'claude-code', sessionRef: a, calls: 4, day }] })
     expect(await told()).toEqual([
@@ -211,29 +316,55 @@ describe('what happens on the machine', () => {
     const left = (value: string) => ({ name: 'plan_left_pct' as const, qualifier: 'week', value, unit: 'pct' as const })
     const hour = new Date().toISOString()
     await send(1, { counts: [{ ...base, hour, calls: 5, figures: [cost('20'), left('30')] }] })
-    await send(2, { counts: [{ ...base, hour, calls: 2, figures: [cost('9'), left('12')] }, { ...base, hour: '2099-01-01T00:00:00.000Z', calls: 7, figures: [] }] })
-    expect(await db.prisma.hourlyCount.findMany({ where: { machineId: machine.id } })).toMatchObject([{ calls: 7, figures: [{ value: '20' }, { value: '12' }] }])
+    await send(2, {
+      counts: [
+        { ...base, hour, calls: 2, figures: [cost('9'), left('12')] },
+        { ...base, hour: '2099-01-01T00:00:00.000Z', calls: 7, figures: [] },
+      ],
+    })
+    expect(await db.prisma.hourlyCount.findMany({ where: { machineId: machine.id } })).toMatchObject([
+      { calls: 7, figures: [{ value: '20' }, { value: '12' }] },
+    ])
   })
 
   it('an outcome sent again with another end is one row; other people do not see its figures', async () => {
-    const outcome: Report['outcomes'][number] = { handle: 'bnd-00000000000a', rule: 'session-spend', client: 'claude-code', action: 'continue', sessionRef: someDigest(), stage: 'enforce', outcome: 'approver', did: 'refused', at: new Date().toISOString(), figures: [cost('20.14')] }
+    const outcome: Report['outcomes'][number] = {
+      handle: 'bnd-00000000000a',
+      rule: 'session-spend',
+      client: 'claude-code',
+      action: 'continue',
+      sessionRef: someDigest(),
+      stage: 'enforce',
+      outcome: 'approver',
+      did: 'refused',
+      at: new Date().toISOString(),
+      figures: [cost('20.14')],
+    }
     await send(1, { outcomes: [outcome] })
     await send(2, { outcomes: [{ ...outcome, did: 'released' }] })
     expect((await getMachine(owner(), { id: machine.id })).outcomes).toMatchObject([{ did: 'released', figures: null }])
-    expect((await getMachine(contextOf(db.prisma, actorOf(org, dev, 'member')), { id: machine.id })).outcomes).toMatchObject([{ figures: [{ value: '20.14' }] }])
+    expect(
+      (await getMachine(contextOf(db.prisma, actorOf(org, dev, 'member')), { id: machine.id })).outcomes,
+    ).toMatchObject([{ figures: [{ value: '20.14' }] }])
   })
 
   it('a grant that was used on the machine is used here, once', async () => {
     await publish(db.prisma, org, costRule('lead'))
     const lead = actorOf(org, await makeMember(db.prisma, org, 'lead', 'Lea'), 'lead')
     const request = await makeRequest(db.prisma, machine)
-    const { handle } = await fileRequest(contextOf(db.prisma, machine.actor), { request: machine.sign('holdpoint-request+jws', request) })
+    const { handle } = await fileRequest(contextOf(db.prisma, machine.actor), {
+      request: machine.sign('holdpoint-request+jws', request),
+    })
     await answerApproval(contextOf(db.prisma, lead), { handle, decision: 'approve', scope: 'step', reason: '' })
-    const { answerId } = await db.prisma.approvalAnswer.findUniqueOrThrow({ where: { orgId_handle: { orgId: org.id, handle } } })
+    const { answerId } = await db.prisma.approvalAnswer.findUniqueOrThrow({
+      where: { orgId_handle: { orgId: org.id, handle } },
+    })
     const grant = { handle, answerId, what: 'used' as const, at: new Date().toISOString() }
     await send(1, { grants: [grant] })
     await send(2, { grants: [grant, { ...grant, handle: 'bnd-ffffffffffff' }] })
-    expect((await db.prisma.approvalRequest.findUniqueOrThrow({ where: { orgId_handle: { orgId: org.id, handle } } })).state).toBe('used')
+    expect(
+      (await db.prisma.approvalRequest.findUniqueOrThrow({ where: { orgId_handle: { orgId: org.id, handle } } })).state,
+    ).toBe('used')
     expect(await db.prisma.evidenceEntry.count({ where: { orgId: org.id, kind: 'approval.used' } })).toBe(1)
   })
 })
@@ -242,17 +373,42 @@ describe('a restored backup', () => {
   it('is noticed by a version nobody here published: no publish until an owner confirms, then above everything seen', async () => {
     const { etag } = await publish(db.prisma, org, costRule('lead'))
     const request = await makeRequest(db.prisma, machine)
-    const { handle } = await fileRequest(contextOf(db.prisma, machine.actor), { request: machine.sign('holdpoint-request+jws', request) })
-    await db.prisma.session.create({ data: { id: `ses_${handle}`, tokenHash: handle, memberId: dev, orgId: org.id, method: 'email_code', authnAt: new Date(), expiresAt: new Date(Date.now() + 3600_000), createdAt: new Date() } })
+    const { handle } = await fileRequest(contextOf(db.prisma, machine.actor), {
+      request: machine.sign('holdpoint-request+jws', request),
+    })
+    await db.prisma.session.create({
+      data: {
+        id: `ses_${handle}`,
+        tokenHash: handle,
+        memberId: dev,
+        orgId: org.id,
+        method: 'email_code',
+        authnAt: new Date(),
+        expiresAt: new Date(Date.now() + 3600_000),
+        createdAt: new Date(),
+      },
+    })
     const digest = someDigest()
-    await Promise.all([send(1, { rules: { version: 7, digest } }), send(1, { rules: { version: 7, digest } }, await makeMachine(db.prisma, org, dev, 'second'))])
-    expect(await db.prisma.organisation.findUniqueOrThrow({ where: { id: org.id } })).toMatchObject({ highestReported: 7, restoredAt: expect.any(Date) })
-    expect(await told()).toEqual([{ kind: 'organisation.restored', reportedVersion: 7, newestVersion: 1, reportedDigest: digest }])
-    expect((await db.prisma.approvalRequest.findUniqueOrThrow({ where: { orgId_handle: { orgId: org.id, handle } } })).state).toBe('withdrawn')
+    await Promise.all([
+      send(1, { rules: { version: 7, digest } }),
+      send(1, { rules: { version: 7, digest } }, await makeMachine(db.prisma, org, dev, 'second')),
+    ])
+    expect(await db.prisma.organisation.findUniqueOrThrow({ where: { id: org.id } })).toMatchObject({
+      highestReported: 7,
+      restoredAt: expect.any(Date),
+    })
+    expect(await told()).toEqual([
+      { kind: 'organisation.restored', reportedVersion: 7, newestVersion: 1, reportedDigest: digest },
+    ])
+    expect(
+      (await db.prisma.approvalRequest.findUniqueOrThrow({ where: { orgId_handle: { orgId: org.id, handle } } })).state,
+    ).toBe('withdrawn')
     expect(await db.prisma.session.count({ where: { orgId: org.id } })).toBe(0)
     const again = () => publishRuleSet(owner(), { text: costRule('lead'), note: 'x', etag })
     await expect(again()).rejects.toMatchObject({ code: 'RESTORED' })
-    await expect(confirmRestore(contextOf(db.prisma, actorOf(org, dev, 'admin')))).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(confirmRestore(contextOf(db.prisma, actorOf(org, dev, 'admin')))).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
     expect(await confirmRestore(owner())).toEqual({ nextVersion: 8 })
     await expect(confirmRestore(owner())).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(await again()).toMatchObject({ version: 8 })

@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { entryLeaf } from '#core/evidence/entry.ts'
+import { csvCell, evidenceCsv, listEvidence } from '#server/features/audit.ts'
+import { recordEvidence } from '#server/features/evidence.ts'
+import { getOverview } from '#server/features/overview.ts'
+import { takeReport } from '#server/features/report/report.ts'
+import { crypto } from '#server/keys/crypto.ts'
+import { reportOf, signReport, someDigest } from '../../support/connector.ts'
+import { useDatabase } from '../../support/db.ts'
+import {
+  actorOf,
+  contextOf,
+  cost,
+  costRule,
+  makeMachine,
+  makeMember,
+  makeOrganisation,
+  publish,
+  random,
+  type TestMachine,
+  type TestOrganisation,
+} from '../../support/makers.ts'
+
+const db = useDatabase()
+let org: TestOrganisation
+let dev: string
+let machine: TestMachine
+const as = (id: string, role: 'owner' | 'admin' | 'member' | 'auditor' | 'lead') =>
+  contextOf(db.prisma, actorOf(org, id, role))
+const owner = () => as(org.ownerId, 'owner')
+
+beforeAll(async () => {
+  org = await makeOrganisation(db.prisma)
+  dev = await makeMember(db.prisma, org, 'member', 'Dana')
+  machine = await makeMachine(db.prisma, org, dev)
+  await publish(db.prisma, org, costRule('lead'))
+  await db.prisma.$transaction(tx =>
+    recordEvidence(
+      tx,
+      { actor: actorOf(org, dev, 'member'), now: new Date('2030-05-01T10:00:00Z'), random },
+      { kind: 'member.signed_in', subject: { kind: 'member', id: dev } },
+    ),
+  )
+  await takeReport(contextOf(db.prisma, machine.actor), {
+    report: signReport(
+      machine,
+      reportOf(machine, 1, {
+        journal: { seq: 3, head: someDigest() },
+        outcomes: [
+          {
+            handle: 'bnd-00000000000a',
+            rule: 'session-spend',
+            client: 'claude-code',
+            action: 'continue',
+            sessionRef: someDigest(),
+            stage: 'enforce',
+            outcome: 'approver',
+            did: 'refused',
+            at: new Date().toISOString(),
+            figures: [cost('21')],
+          },
+        ],
+      }),
+    ),
+  })
+})
+
+describe('the audit list', () => {
+  it('shows what was hashed: every leaf is the hash of the bytes that the row was read from', async () => {
+    const { items, size, root } = await listEvidence(owner(), {})
+    expect(items).toHaveLength(size)
+    expect(root).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    const bytes = await db.prisma.evidenceEntry.findMany({ where: { orgId: org.id }, orderBy: { seq: 'desc' } })
+    expect(items.map(item => item.leaf)).toEqual(bytes.map(row => entryLeaf(row.bytes, crypto.sha256)))
+  })
+
+  it('filters by kind, noun, person, machine, subject and time', async () => {
+    const kinds = async (filter: object) => (await listEvidence(owner(), filter)).items.map(item => item.kind)
+    expect(await kinds({ kind: 'ruleset.published' })).toEqual(['ruleset.published'])
+    expect(await kinds({ kind: 'member' })).toEqual(['member.signed_in', 'member.joined'])
+    expect(await kinds({ actor: dev })).toEqual(['member.signed_in'])
+    expect(await kinds({ actor: machine.id })).toEqual(['journal.segment'])
+    expect(await kinds({ subject: machine.id })).toEqual(['journal.segment'])
+    expect(await kinds({ from: new Date('2030-05-01'), to: new Date('2030-05-02') })).toEqual(['member.signed_in'])
+    expect(await kinds({ actor: 'mem_AAAAAAAAAAAAAAAA' })).toEqual([])
+  })
+
+  it('goes on below the cursor without a gap', async () => {
+    const other = await makeOrganisation(db.prisma)
+    const actor = actorOf(other, other.ownerId, 'owner')
+    for (let i = 0; i < 60; i++)
+      await db.prisma.$transaction(tx =>
+        recordEvidence(tx, { actor, now: new Date(), random }, { kind: 'organisation.setting_changed', data: { i } }),
+      )
+    const first = await listEvidence(contextOf(db.prisma, actor), {})
+    const second = await listEvidence(contextOf(db.prisma, actor), { cursor: first.next! })
+    expect([...first.items, ...second.items].map(item => item.seq)).toEqual(
+      Array.from({ length: first.size }, (_, i) => first.size - i),
+    )
+    expect(second.next).toBeUndefined()
+  })
+
+  it('names people to admins and auditors; to a member only themselves', async () => {
+    const namesFor = async (ctx: ReturnType<typeof as>) =>
+      (await listEvidence(ctx, { kind: 'member' })).items.map(item => item.subject!.name)
+    expect(await namesFor(owner())).toEqual(['Dana', 'Olga Owner'])
+    expect(await namesFor(as(await makeMember(db.prisma, org, 'auditor', 'Audra'), 'auditor'))).toEqual([
+      'Dana',
+      'Olga Owner',
+    ])
+    expect(await namesFor(as(dev, 'member'))).toEqual(['Dana', null])
+    expect((await listEvidence(as(dev, 'member'), { actor: org.ownerId })).items).toEqual([])
+  })
+
+  it('an erased salt leaves an entry of which nobody can say whose it was, and the ledger unchanged', async () => {
+    const gone = await makeMember(db.prisma, org, 'member', 'Gone')
+    await db.prisma.$transaction(tx =>
+      recordEvidence(
+        tx,
+        { actor: actorOf(org, gone, 'member'), now: new Date(), random },
+        { kind: 'member.signed_in' },
+      ),
+    )
+    const { root } = await listEvidence(owner(), {})
+    await db.admin.query('delete from "EvidencePerson" where "memberId" = $1', [gone])
+    const { items, root: after } = await listEvidence(owner(), { kind: 'member.signed_in' })
+    expect(items[0]!.actor).toMatchObject({ kind: 'member', name: null, erased: true })
+    expect(after).toBe(root)
+    expect(await evidenceCsv(owner(), { kind: 'member.signed_in' })).toContain(',erased,')
+  })
+
+  it('exports the same as a CSV, oldest first, that no spreadsheet takes for a formula', async () => {
+    const csv = await evidenceCsv(owner(), { kind: 'member' })
+    const lines = csv.split('\r\n')
+    expect(lines[0]).toBe(
+      'seq,received_at_utc,reported_at_utc,kind,actor_kind,actor,actor_ref,method,subject_kind,subject,subject_ref,data,leaf',
+    )
+    expect(lines[1]).toMatch(/^2,.*,member\.joined,system,Control plane,control-plane,,member,Olga Owner,/)
+    expect(lines[1]).toContain('"{""how"":""created"",""role"":""owner""}"')
+    expect(['=1+1', '@x', '+1', '-1', 'a,b', 'plain'].map(csvCell)).toEqual([
+      "'=1+1",
+      "'@x",
+      "'+1",
+      "'-1",
+      '"a,b"',
+      'plain',
+    ])
+  })
+
+  it('holds no name, address or free text of anybody in its bytes', async () => {
+    const rows = await db.prisma.evidenceEntry.findMany({ where: { orgId: org.id } })
+    const all = rows.map(row => Buffer.from(row.bytes).toString()).join('\n')
+    for (const secret of ['Dana', 'Olga', '@', 'for a test', dev, org.ownerId]) expect(all).not.toContain(secret)
+  })
+})
+
+describe('the overview', () => {
+  it('says what waits, how the machines stand, what is in force and what it does', async () => {
+    expect(await getOverview(owner())).toMatchObject({
+      waiting: [],
+      machines: { total: 1, behind: 1, left: 0 },
+      ruleSet: { version: 1, publishedBy: 'Olga Owner' },
+      bite: [{ rule: 'session-spend', require: 'approver:lead', stage: 'enforce', calls: 1, sessions: 1, machines: 1 }],
+      setup: { hasMachine: true, hasRules: true, hasMembers: true },
+      restoredAt: null,
+    })
+  })
+  it('of a fresh organisation says what to do next', async () => {
+    const fresh = await makeOrganisation(db.prisma)
+    expect(await getOverview(contextOf(db.prisma, actorOf(fresh, fresh.ownerId, 'owner')))).toMatchObject({
+      ruleSet: null,
+      bite: [],
+      machines: { total: 0 },
+      setup: { hasMachine: false, hasRules: false, hasMembers: false },
+    })
+  })
+})
