@@ -3,8 +3,6 @@ import { type Graph, type Import, reachedFrom, type Sources } from './sources.ts
 /** One ban: files that match `in` must not import what matches `not`. */
 type Ban = {
   in: RegExp
-  /** Files of the room that the ban spares. */
-  but?: RegExp
   not: RegExp
   /** Imports that the ban spares. */
   save?: (file: string, wanted: Import) => boolean
@@ -54,8 +52,7 @@ export const BANS: Ban[] = [
   },
   { in: /^server\/jobs\//, not: /^server\/api\//, why: 'a job is not a door' },
   {
-    in: /^server\/boot\//,
-    but: /seed\.ts$/,
+    in: /^server\/boot\/.*\.mjs$/,
     not: /^(app|agent|core|generated|server\/(?!boot\/))/,
     why: 'the launcher runs before anything is built, in plain Node',
   },
@@ -97,13 +94,16 @@ export const BANS: Ban[] = [
 export function bannedImports(graph: Graph): string[] {
   const found: string[] = []
   for (const [file, imports] of graph) {
-    for (const ban of BANS.filter(ban => ban.in.test(file) && !ban.but?.test(file))) {
+    for (const ban of BANS.filter(ban => ban.in.test(file))) {
       const hit = imports.filter(wanted => ban.not.test(wanted.target) && !ban.save?.(file, wanted))
       for (const { target } of hit) found.push(`${file} imports ${target}: ${ban.why}`)
     }
   }
   return found
 }
+
+/** The router's type, and the names of what it answers. */
+const ROUTER_TYPES = /^server\/api\/(root|shapes)\.ts$/
 
 /** From the server, code that reaches a browser may have the router's type, and nothing that runs. */
 export function serverInBrowser(sources: Sources, graph: Graph): string[] {
@@ -112,9 +112,9 @@ export function serverInBrowser(sources: Sources, graph: Graph): string[] {
   const found: string[] = []
   for (const file of reached) {
     for (const { target, typeOnly } of graph.get(file) ?? []) {
-      if (/^(server|generated)\//.test(target) && !(typeOnly && target === 'server/api/root.ts')) {
+      if (/^(server|generated)\//.test(target) && !(typeOnly && ROUTER_TYPES.test(target))) {
         found.push(
-          `${file} imports ${target}: it runs in browsers, which get the router's type (import type, server/api/root.ts) and nothing that runs`,
+          `${file} imports ${target}: it runs in browsers, which get the router's types (import type) and nothing that runs`,
         )
       }
       if (target.startsWith('node:')) found.push(`${file} imports ${target}: it runs in browsers`)

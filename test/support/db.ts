@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import { PrismaClient } from '#generated/prisma/client.ts'
+import type { PrismaClient } from '#generated/prisma/client.ts'
+import { openDatabase } from '#server/db.ts'
 import { cloneDatabase, dropDatabase, joinTestPostgres, withDatabase } from './postgres.ts'
 
 /** A migrated database of this test file's own. Filled before the first test. */
@@ -34,9 +34,8 @@ export function useDatabase(): TestDatabase {
     await cloneDatabase(server, name)
     db.url = withDatabase(server.appUrl, name)
     db.ownerUrl = withDatabase(server.ownerUrl, name)
-    db.pool = openPool(db.url, POOL)
+    Object.assign(db, openDatabase(db.url, POOL)) // as the server opens its own
     db.admin = openPool(db.ownerUrl, 4)
-    db.prisma = new PrismaClient({ adapter: new PrismaPg(db.pool) })
     process.env.DATABASE_URL = db.url
   })
 
