@@ -69,3 +69,12 @@ export function formatUsd(micros: Micros): string {
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
   return `${micros < 0 ? '-' : ''}$${grouped}.${places.padEnd(2, '0')}`
 }
+
+/**
+ * A measured cost for people: rounded up to the cent from a dollar on, to a hundredth of a cent below it, so that what is
+ * shown never stands under a threshold that was crossed. `$20.14`, `$0.0042`.
+ */
+export function formatCost(micros: Micros): string {
+  const unit = Math.abs(micros) >= MICROS_PER_UNIT ? 10_000 : 100
+  return formatUsd(Math.ceil(micros / unit) * unit)
+}

@@ -1,5 +1,5 @@
 import { CLIENT_NAMES } from '../client.ts'
-import { formatUsd, parseMicros } from '../money.ts'
+import { formatCost, parseMicros } from '../money.ts'
 import type { ApprovalRequest, CrossedFigure } from './request.ts'
 
 /** A crossed figure's value as people read it: `$20.14`, `91%`, `opus`, `could not be read`. */
@@ -7,7 +7,7 @@ export function figureText(figure: Pick<CrossedFigure, 'value' | 'unit'>): strin
   if (figure.value === 'unread') return 'could not be read'
   if (figure.unit === 'usd') {
     const micros = parseMicros(figure.value)
-    return micros === undefined ? `$${figure.value}` : formatUsd(micros)
+    return micros === undefined ? `$${figure.value}` : formatCost(micros)
   }
   return figure.unit === 'pct' ? `${figure.value}%` : figure.value
 }

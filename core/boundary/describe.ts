@@ -1,6 +1,6 @@
 import { describeDuration } from '#core/duration.ts'
 import { FIGURES } from '#core/figure.ts'
-import { formatMicros, formatUsd } from '#core/money.ts'
+import { formatCost, formatMicros, formatUsd } from '#core/money.ts'
 import type { Crossing } from './compile.ts'
 import type { Action, Comparator, Condition, Outcome, Requirement, Rule } from './shape.ts'
 
@@ -115,7 +115,12 @@ export function describeCrossing({ figure, qualifier, op, threshold, reading }: 
       ? `figures would go to ${value}`
       : `${label} matches ${amountText(figure, threshold)}`
   }
-  return `${label} is ${amountText(figure, up)}, the rule holds at ${thresholdText(figure, op, threshold)}`
+  return `${label} is ${readingText(figure, up)}, the rule holds at ${thresholdText(figure, op, threshold)}`
+}
+
+/** A measured amount: as {@link amountText}, but a cost is rounded up to what people count in. */
+function readingText(figure: Condition['figure'], value: number | string): string {
+  return typeof value === 'number' && FIGURES[figure].unit === 'usd' ? formatCost(value) : amountText(figure, value)
 }
 
 /** By how much: `$0.14 over`, `1.5 points below`; undefined for names, tiers, and a figure that stands just on the threshold. */
@@ -124,6 +129,6 @@ export function crossedBy({ figure, threshold, reading }: Crossing): string | un
   const by = reading.value - threshold
   if (by === 0) return undefined
   const size = Math.abs(by)
-  const amount = FIGURES[figure].unit === 'usd' ? formatUsd(size) : `${formatMicros(size)} points`
+  const amount = FIGURES[figure].unit === 'usd' ? formatCost(size) : `${formatMicros(size)} points`
   return `${amount} ${by > 0 ? 'over' : 'below'}`
 }

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson, parseStrictJson } from '#core/json.ts'
 
-const key = fc.string().filter(k => k !== '__proto__' && k.isWellFormed())
+const key = fc.string().filter(k => k !== '__proto__' && !/[\ud800-\udfff]/.test(k))
 const json = fc.letrec(tie => ({
   value: fc.oneof(
     { depthSize: 'small' },
-    fc.string().filter(t => t.isWellFormed()),
+    fc.string().filter(t => !/[\ud800-\udfff]/.test(t)),
     fc.boolean(),
     fc.maxSafeInteger().filter(n => !Object.is(n, -0)),
     fc.array(tie('value'), { maxLength: 4 }),

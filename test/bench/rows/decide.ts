@@ -4,22 +4,22 @@ import { parseBoundaries } from '#core/boundary/parse.ts'
 import { costReading, nameReading, percentReading } from '#core/figure.ts'
 import { type Case, interleave, nanosPerCall, type Row } from '../bench.ts'
 
-/** The seed page's six rules, all enforced, beside the same conditions as compiled CEL expressions. */
+/** Six rules of six kinds, all enforced, beside the same rules as compiled CEL expressions. */
 const RULES = `boundaries:
   - { name: session-spend, action: continue, when: { session_cost_usd: ">= 20" }, require: ask, stage: enforce }
+  - { name: big-subagents, action: subagent_model, when: { model_tier: "> sonnet" }, require: "approver:admin", stage: enforce }
   - { name: plan-floor, action: continue, when: { plan_left_pct: "< 5", window: week }, require: deny, stage: enforce }
-  - { name: plan-five, action: continue, when: { plan_left_pct: "< 10", window: 5h }, require: ask, stage: enforce }
-  - { name: long-and-low, action: continue, when: { session_cost_usd: "> 10", plan_left_pct: "<= 20", window: week }, require: ask, stage: enforce }
-  - { name: one-agent, action: continue, when: { agent_id: "== claude-code:other", session_cost_usd: ">= 5" }, require: ask, stage: enforce }
-  - { name: hard-stop, action: continue, when: { session_cost_usd: ">= 100" }, require: deny, stage: enforce }
+  - { name: budget-floor, action: spend, when: { budget_used_pct: ">= 90", budget: monthly }, require: ask, stage: enforce }
+  - { name: no-opus-routes, action: model_route, when: { model_tier: ">= opus" }, require: ask, stage: enforce }
+  - { name: team-upload, action: share, when: { destination: "== team" }, require: ask, stage: enforce }
 `
 const CEL = [
-  'cost >= 20.0',
-  'week < 5.0',
-  'five < 10.0',
-  'cost > 10.0 && week <= 20.0',
-  'agent == "claude-code:other" && cost >= 5.0',
-  'cost >= 100.0',
+  'action == "continue" && cost >= 20.0',
+  'action == "subagent_model" && tier > 2',
+  'action == "continue" && week < 5.0',
+  'action == "spend" && budget >= 90.0',
+  'action == "model_route" && tier >= 3',
+  'action == "share" && destination == "team"',
 ]
 
 const CALLS = 20_000
@@ -31,14 +31,15 @@ export const row: Row = {
     if (parsed.errors.length > 0) throw new Error(parsed.errors[0]!.message)
     const rules = compileRules(mergeRules({ organisation: parsed.rules }))
     const environment = new Environment()
-    for (const name of ['cost', 'week', 'five']) environment.registerVariable(name, 'double')
-    environment.registerVariable('agent', 'string')
+    for (const name of ['cost', 'week', 'budget']) environment.registerVariable(name, 'double')
+    environment.registerVariable('tier', 'int')
+    for (const name of ['action', 'destination']) environment.registerVariable(name, 'string')
     const expressions = CEL.map(text => environment.parse(text))
     const cases: Case[] = []
     for (const [name, dollars, week] of [
       ['nothing crossed', 3.2, 61],
       ['one rule crossed', 20.14, 61],
-      ['three rules crossed', 120, 61],
+      ['two rules crossed', 120, 3],
     ] as const) {
       const now = Date.now()
       const figures = [
@@ -48,7 +49,7 @@ export const row: Row = {
         nameReading('agent_id', 'claude-code:billing', now),
       ].flatMap(reading => reading ?? [])
       const input: EvaluationInput = { action: 'continue', figures, now }
-      const values = { cost: dollars, week, five: 80, agent: 'claude-code:billing' }
+      const values = { action: 'continue', cost: dollars, week, budget: 10, tier: 2n, destination: '' }
       const holds = expressions.map(expression => expression(values) === true)
       const decided = new Set(rules.decide(input).enforced.map(match => match.rule.name))
       if (parsed.rules.some((rule, i) => decided.has(rule.name) !== holds[i]))

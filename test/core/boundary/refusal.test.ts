@@ -47,7 +47,7 @@ describe('describeCrossing', () => {
       '',
       'continue',
       [costReading(12_345_678_901, now)],
-      'session cost is $12,345.678901, the rule holds at more than $1,000.50',
+      'session cost is $12,345.68, the rule holds at more than $1,000.50',
       '$11,345.178901 over',
     ],
     [

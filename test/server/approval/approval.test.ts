@@ -98,7 +98,7 @@ describe('filing', () => {
     ).rejects.toMatchObject({ code: 'FORBIDDEN' })
     const wrongRule = {
       ...request,
-      rules: [{ name: 'session-spend', digest: request.digest ?? requestDigest(request, crypto.sha256) }],
+      rules: [{ name: 'session-spend', digest: requestDigest(request, crypto.sha256) }],
     }
     await expect(send(machine.sign('holdpoint-request+jws', wrongRule))).rejects.toMatchObject({
       details: { why: 'rule_mismatch' },
