@@ -48,7 +48,7 @@ describe('describeCrossing', () => {
       'continue',
       [costReading(12_345_678_901, now)],
       'session cost is $12,345.68, the rule holds at more than $1,000.50',
-      '$11,345.178901 over',
+      '$11,345.18 over',
     ],
     [
       'plan_left_pct: "< 5", window: week',
