@@ -83,7 +83,7 @@ function paste(
     execFile(
       tools ? '/bin/sh' : shell,
       ['-c', line],
-      { env: { HOME: home, TMPDIR: tmp, TOLD: told, PATH } },
+      { env: { ...process.env, HOME: home, TMPDIR: tmp, TOLD: told, PATH } },
       (error, _out, err) => {
         let said: string[] | undefined
         try {
