@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PseudoTerminal } from './pseudo-terminal.ts'
 
-/** Real processes on a real pseudo-terminal (script(1)), cut off from whoever runs the tests by `setsid -f`. */
 type Probe = {
   ok?: true
   refused?: string
@@ -16,60 +13,38 @@ type Probe = {
   person?: { tty: string; chain: string[]; pid: number }
 }
 
-let dir: string
-let probe: string
+const terminal = new PseudoTerminal()
+const { dir } = terminal
+const probe = join(dir, 'probe.cjs')
 let runs = 0
 
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'guard-'))
-  probe = join(dir, 'probe.cjs')
-  await build({
+beforeAll(() =>
+  build({
     entryPoints: [join(__dirname, 'probe.ts')],
     bundle: true,
     platform: 'node',
     format: 'cjs',
     outfile: probe,
     logLevel: 'error',
-  })
-})
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
+  }),
+)
+afterAll(() => terminal.remove())
 
-const CLEAN = { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: '/nonexistent', TERM: 'dumb', LANG: 'C.UTF-8' }
+type Options = { env?: Record<string, string>; typed?: string; home?: string; word?: string }
 
-/** Runs a shell line on a terminal and returns what the probe wrote that `$PROBE` in the line calls. */
+/** Runs a line on a terminal and returns what the probe found that `eval "$PROBE"` in it calls. */
 async function onTerminal(
   line: string,
-  {
-    env = {},
-    typed = '',
-    home = join(dir, 'home'),
-    word = '',
-  }: { env?: Record<string, string>; typed?: string; home?: string; word?: string } = {},
+  { env = {}, typed = '', home = join(dir, 'home'), word = '' }: Options = {},
 ): Promise<Probe> {
   const out = join(dir, `out-${++runs}.json`)
-  const script = keep(`export PROBE='${process.execPath} ${probe} ${out} ${home} ${word}; true'\n${line}`)
-  // what is typed comes through a pipe that stays open until the probe has written, as a keyboard would
-  const keyboard = `{ printf '%s' "$TYPED"; for i in $(seq 200); do [ -e ${out} ] && break; sleep 0.05; done; }`
-  spawn('setsid', ['-f', 'bash', '-c', `${keyboard} | script -qec 'bash ${script}' /dev/null`], {
-    env: { ...CLEAN, ...env, TYPED: typed } as unknown as NodeJS.ProcessEnv,
-    stdio: 'ignore',
-  })
-  for (const until = Date.now() + 8000; Date.now() < until; await sleep(25)) {
-    if (existsSync(out)) return JSON.parse(readFileSync(out, 'utf8')) as Probe
-  }
-  throw new Error('the probe wrote nothing')
+  const call = `${process.execPath} ${probe} ${out} ${home} ${word}; true`
+  await terminal.run(line, { env: { HOME: '/nonexistent', ...env, PROBE: call }, typed })
+  return JSON.parse(readFileSync(out, 'utf8')) as Probe
 }
 
-function keep(line: string): string {
-  const file = join(dir, `line-${++runs}.sh`)
-  writeFileSync(file, line)
-  return file
-}
-
-/** A login shell that runs a line: bash whose first argument starts with a dash. */
-const loginShell = (line: string) => `exec -a -bash bash --norc ${keep(line)}`
-/** A program below the present one; `true` keeps it from taking the present one's place. */
-const nested = (program: string, line: string) => `${program} ${keep(line)}; true`
+const loginShell = (line: string) => terminal.loginShell(line)
+const nested = (program: string, line: string) => terminal.nested(program, line)
 const probing = 'eval "$PROBE"'
 
 describe.skipIf(process.platform !== 'linux')('the guard before everything that loosens', () => {
@@ -140,8 +115,8 @@ describe.skipIf(process.platform !== 'linux')('the guard before everything that 
     const agent = join(dir, 'claude')
     copyFileSync('/bin/bash', agent)
     // the agent ends before the probe looks, as a process that forks away does
-    const detach = `setsid -f script -qec 'bash ${keep(loginShell(`sleep 0.3\n${probing}`))}' /dev/null > /dev/null 2>&1 < /dev/null`
-    const seen = await onTerminal(loginShell(nested(agent, detach)))
+    const detach = `setsid -f script -qec 'bash ${terminal.keep(loginShell(`sleep 0.3\n${probing}`))}' /dev/null > /dev/null 2>&1 < /dev/null`
+    const seen = await onTerminal(loginShell(`${nested(agent, detach)}\nsleep 2`))
     expect(seen.judged).toMatchObject({ ok: true, anchor: 'login shell' })
     expect(seen.names).not.toContain('claude')
     expect(seen.names).toContain('script')
