@@ -13,13 +13,14 @@ const BELIEVED_MS = 5000
 /** `lastSeenAt` is for people: once a minute is plenty, and a poll stays free of writes. */
 const SEEN_MS = 60_000
 const MOST = 50_000
-const caches = new WeakMap<Db, Map<string, Known>>()
+const holder = globalThis as unknown as { holdpointMachines?: WeakMap<Db, Map<string, Known>> }
 
 function cacheOf(db: Db): Map<string, Known> {
-  const found = caches.get(db)
+  holder.holdpointMachines ??= new WeakMap()
+  const found = holder.holdpointMachines.get(db)
   if (found) return found
   const cache = new Map<string, Known>()
-  caches.set(db, cache)
+  holder.holdpointMachines.set(db, cache)
   const forget = (signal: Signal) => {
     if (signal.what !== 'machine' && signal.what !== 'member') return
     for (const known of cache.values()) {

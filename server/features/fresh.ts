@@ -23,14 +23,15 @@ type Held = {
 
 /** What is told over the bus is looked at again at once; a lost signal is made good within this time. */
 const RECHECK_MS = 2000
-/** Held apart for each database, so that two in one process never mix. */
-const caches = new WeakMap<Db, Map<string, Held>>()
+/** One for all routes of the process, apart for each database, so that two never mix. */
+const holder = globalThis as unknown as { holdpointServed?: WeakMap<Db, Map<string, Held>> }
 
 function cacheOf(db: Db): Map<string, Held> {
-  const found = caches.get(db)
+  holder.holdpointServed ??= new WeakMap()
+  const found = holder.holdpointServed.get(db)
   if (found) return found
   const cache = new Map<string, Held>()
-  caches.set(db, cache)
+  holder.holdpointServed.set(db, cache)
   bus()
     .on('signal', (signal: Signal) => {
       const held = (signal.what === 'ruleset' || signal.what === 'root') && cache.get(signal.org)

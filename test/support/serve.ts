@@ -19,9 +19,14 @@ export async function serveRoutes(...under: string[]): Promise<Served> {
       readdirSync(path.join(app, folder), { recursive: true, encoding: 'utf8' })
         .filter(file => path.basename(file) === 'route.ts')
         .map(async file => {
-          const place = path.join(folder, path.dirname(file)).split(path.sep).filter(part => part !== '.')
+          const place = path
+            .join(folder, path.dirname(file))
+            .split(path.sep)
+            .filter(part => part !== '.')
           const names = place.flatMap(part => /^\[(\w+)\]$/.exec(part)?.[1] ?? [])
-          const pattern = new RegExp(`^/${place.map(part => (part.startsWith('[') ? '([^/]+)' : part.replaceAll('.', '\\.'))).join('/')}$`)
+          const pattern = new RegExp(
+            `^/${place.map(part => (part.startsWith('[') ? '([^/]+)' : part.replaceAll('.', '\\.'))).join('/')}$`,
+          )
           const module = (await import(pathToFileURL(path.join(app, folder, file)).href)) as Module
           return { pattern, names, module }
         }),
