@@ -128,6 +128,7 @@ async function start(home: Home, version: string, now: () => number, options: Da
   runtime.membership = join(runtime)
   if (journal.troubles.includes('disk_full')) alarm(runtime, 'disk_full')
   runtime.rules.inForce()
+  noteFirstUse(runtime)
 
   const follower = new Follower(runtime, () => random(1)[0]! / 256)
   const reporter = new Reporter(runtime)
@@ -271,7 +272,13 @@ function noteMembership(runtime: Runtime): boolean {
   const known = runtime.membership?.team
   if (known?.machine === team?.machine && known?.token === team?.token) return false
   runtime.membership = join(runtime)
+  noteFirstUse(runtime)
   return true
+}
+
+/** A root that was taken as it came: told once, and shown with the machine for as long as it holds. */
+function noteFirstUse(runtime: Runtime): void {
+  if (runtime.membership?.team.firstUse && !runtime.state.alarms.has('first_use_pin')) alarm(runtime, 'first_use_pin')
 }
 
 function readSecret(home: Home): Uint8Array {
