@@ -26,7 +26,13 @@ test.afterEach(async () => {
 
 /** Resolves with the launcher when it has printed its address. */
 async function start(): Promise<ChildProcess> {
-  const env = { PATH: process.env.PATH, HOME: data, PORT: String(PORT), HOLDPOINT_DATA: data }
+  const env = {
+    NODE_ENV: 'production',
+    PATH: process.env.PATH,
+    HOME: data,
+    PORT: String(PORT),
+    HOLDPOINT_DATA: data,
+  } as const
   const launcher = spawn(process.execPath, ['server/boot/start.mjs'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
