@@ -1,0 +1,319 @@
+import { spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { build } from 'esbuild'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { proof } from '#agent/crypto.ts'
+import { seenAgents } from '#agent/guard/seen-agents.ts'
+import { listenerUid } from '#agent/hook/listener.ts'
+import { HOOK_BODY_MAX } from '#core/limits.ts'
+
+const TOKEN = 'hook-token-of-a-test'
+const SECRET = Buffer.alloc(32, 7)
+const EVENT = {
+  session_id: '00000000-0000-4000-8000-000000000001',
+  hook_event_name: 'Stop',
+  cwd: '/home/dev/project',
+  transcript_path: '/home/dev/t.jsonl',
+}
+
+let code: string
+beforeAll(async () => {
+  const built = await build({
+    entryPoints: [join(__dirname, '../../../agent/hook/main.ts')],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    write: false,
+    logLevel: 'error',
+  })
+  code = built.outputFiles[0]!.text
+})
+
+type Asked = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
+let folder: string
+let home: string
+let asked: Asked[]
+let server: Server | undefined
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hook-'))
+  home = join(folder, '.holdpoint')
+  mkdirSync(join(home, 'bin'), { recursive: true })
+  writeFileSync(join(home, 'bin', 'hook.cjs'), code)
+  writeFileSync(join(home, 'secret'), SECRET)
+  // what stands for the daemon only writes down that it was started, and with what
+  writeFileSync(
+    join(home, 'bin', 'holdpoint.cjs'),
+    `require('node:fs').writeFileSync('${home}/started', JSON.stringify({ argv: process.argv.slice(2), env: process.env }))`,
+  )
+  asked = []
+  answer = (_, response) => response.end()
+})
+afterEach(async () => {
+  server?.closeAllConnections()
+  await new Promise<void>(resolve => (server ? server.close(() => resolve()) : resolve()))
+  server = undefined
+  chmodSync(home, 0o700)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function daemon({ secret = SECRET, port = 0 } = {}): Promise<number> {
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk as Buffer))
+    request.on('end', () => {
+      asked.push({
+        method: request.method!,
+        url: request.url!,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+      })
+      const nonce = new URL(request.url!, 'http://x').searchParams.get('n')
+      if (nonce) response.end(proof(secret, nonce))
+      else answer(request, response)
+    })
+  })
+  await new Promise<void>(resolve => server!.listen(port, '127.0.0.1', resolve))
+  const at = (server.address() as AddressInfo).port
+  writeFileSync(join(home, 'daemon.json'), JSON.stringify({ port: at, hookToken: TOKEN }))
+  return at
+}
+
+async function hook(
+  event: string,
+  input: string | undefined = JSON.stringify({ ...EVENT, hook_event_name: event }),
+  env: Record<string, string> = {},
+) {
+  const child = spawn(process.execPath, [join(home, 'bin', 'hook.cjs'), 'claude-code', event], {
+    env: { PATH: process.env.PATH!, HOME: folder, ...env } as unknown as NodeJS.ProcessEnv,
+  })
+  const out: string[] = []
+  const err: string[] = []
+  child.stdout.on('data', chunk => out.push(String(chunk)))
+  child.stderr.on('data', chunk => err.push(String(chunk)))
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const started = performance.now()
+  const exit = await new Promise<number | null>(resolve => child.on('close', resolve))
+  return { exit, stdout: out.join(''), stderr: err.join(''), ms: performance.now() - started }
+}
+
+const SILENT = { exit: 0, stdout: '', stderr: '' }
+const spooled = () => {
+  const spool = join(home, 'spool')
+  return existsSync(spool)
+    ? readdirSync(spool).map(name => JSON.parse(readFileSync(join(spool, name), 'utf8')) as Record<string, any>)
+    : []
+}
+async function startedDaemon(): Promise<{ argv: string[]; env: Record<string, string> } | undefined> {
+  for (let i = 0; i < 60; i++) {
+    if (existsSync(join(home, 'started')) && readFileSync(join(home, 'started'), 'utf8'))
+      return JSON.parse(readFileSync(join(home, 'started'), 'utf8'))
+    await sleep(50)
+  }
+  return undefined
+}
+
+describe('the process that a client starts', () => {
+  it('hands the event to the daemon, byte for byte, with who is at the keyboard', async () => {
+    await daemon()
+    const input = JSON.stringify({ ...EVENT, prompt: 'grüße' })
+    expect(
+      await hook('Stop', input, {
+        CLAUDE_CODE_SESSION_ATTENDED: '1',
+        CLAUDE_CODE_ENTRYPOINT: 'cli',
+        CLAUDE_PID: '4711',
+        ANTHROPIC_API_KEY: 'sk-secret',
+      }),
+    ).toMatchObject(SILENT)
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toMatchObject({ method: 'POST', url: '/hook/claude-code', body: input })
+    expect(asked[0]!.headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      'x-holdpoint-attended': '1',
+      'x-holdpoint-entrypoint': 'cli',
+      'x-holdpoint-client-pid': '4711',
+    })
+    expect(asked[0]!.headers.host).toBe(`127.0.0.1:${(server!.address() as AddressInfo).port}`)
+    expect(JSON.stringify(asked[0])).not.toContain('sk-secret')
+    expect(spooled()).toEqual([])
+  })
+
+  it('says a refusal as a command says it: exit 2 and the reason on standard error', async () => {
+    answer = (_, response) =>
+      response.end(
+        JSON.stringify({
+          hookSpecificOutput: {
+            hookEventName: 'PreToolUse',
+            permissionDecision: 'deny',
+            permissionDecisionReason: 'Held: stop.',
+          },
+        }),
+      )
+    await daemon()
+    expect(await hook('PreToolUse')).toMatchObject({ exit: 2, stdout: '', stderr: 'Held: stop.\n' })
+  })
+
+  it('passes a question on as it came', async () => {
+    const body = JSON.stringify({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'ask',
+        permissionDecisionReason: 'Go on?',
+      },
+    })
+    answer = (_, response) => response.end(body)
+    await daemon()
+    expect(await hook('PreToolUse')).toMatchObject({ exit: 0, stdout: body, stderr: '' })
+  })
+
+  it('with no daemon it starts one, away from the session, and leaves the event without what people wrote', async () => {
+    const input = JSON.stringify({
+      ...EVENT,
+      hook_event_name: 'UserPromptSubmit',
+      prompt: 'my secret plan',
+      tool_input: { command: 'rm' },
+    })
+    expect(
+      await hook('UserPromptSubmit', input, {
+        ANTHROPIC_API_KEY: 'sk-secret',
+        NODE_OPTIONS: '--no-warnings',
+        HTTP_PROXY: 'http://127.0.0.1:1',
+      }),
+    ).toMatchObject(SILENT)
+    const [left, ...more] = spooled()
+    expect(more).toEqual([])
+    expect(left).toMatchObject({
+      kind: 'hook_event',
+      client: 'claude-code',
+      event: 'UserPromptSubmit',
+      body: { ...EVENT, hook_event_name: 'UserPromptSubmit' },
+    })
+    expect(JSON.stringify(left)).not.toMatch(/secret plan|rm/)
+    const started = await startedDaemon()
+    expect(started!.argv).toEqual(['daemon'])
+    expect(started!.env).toMatchObject({ HOLDPOINT_HOME: home })
+    for (const name of ['ANTHROPIC_API_KEY', 'NODE_OPTIONS', 'HTTP_PROXY'])
+      expect(started!.env).not.toHaveProperty(name)
+  })
+
+  it('with a daemon that has died it does the same', async () => {
+    await daemon()
+    await new Promise<void>(resolve => server!.close(() => resolve()))
+    server = undefined
+    expect(await hook('Stop')).toMatchObject(SILENT)
+    expect(spooled()).toMatchObject([{ kind: 'hook_event', why: 'down' }])
+    expect(await startedDaemon()).toBeDefined()
+  })
+
+  it('two hooks at once start one daemon, and a start that failed is tried again later', async () => {
+    await Promise.all([hook('Stop'), hook('Stop'), hook('Stop')])
+    expect(spooled()).toHaveLength(3)
+    await startedDaemon()
+    rmSync(join(home, 'started'))
+    await hook('Stop')
+    await sleep(300)
+    expect(existsSync(join(home, 'started'))).toBe(false)
+    utimesSync(join(home, 'daemon.starting'), new Date(0), new Date(0))
+    await hook('Stop')
+    expect(await startedDaemon()).toBeDefined()
+  })
+
+  it('a daemon that does not answer holds the client for less than two seconds', async () => {
+    answer = () => {}
+    await daemon()
+    const ran = await hook('Stop')
+    expect(ran).toMatchObject(SILENT)
+    expect(ran.ms).toBeLessThan(2000)
+    expect(spooled()).toMatchObject([{ why: 'slow' }])
+  })
+
+  it.each([
+    ['an error', (_: IncomingMessage, response: ServerResponse) => response.writeHead(500).end('{}')],
+    ['no JSON', (_: IncomingMessage, response: ServerResponse) => response.end('<html>')],
+    ['something that is not http', (_: IncomingMessage, response: ServerResponse) => response.socket!.end('hello')],
+  ])('a daemon that answers %s is silence for the client and a line in the spool', async (_, odd) => {
+    answer = odd
+    await daemon()
+    expect(await hook('Stop')).toMatchObject(SILENT)
+    expect(spooled()).toHaveLength(1)
+  })
+
+  it('input larger than any client sends is not handed on', async () => {
+    await daemon()
+    expect(await hook('Stop', 'x'.repeat(HOOK_BODY_MAX + 1))).toMatchObject(SILENT)
+    expect(asked).toEqual([])
+    expect(spooled()).toMatchObject([{ kind: 'alarm', what: 'hook_broken' }])
+  })
+
+  it('a home that cannot be written is no reason to disturb the client', async () => {
+    rmSync(join(home, 'spool'), { recursive: true, force: true })
+    writeFileSync(join(home, 'spool'), 'a file where the folder should be')
+    expect(await hook('Stop')).toMatchObject(SILENT)
+  })
+
+  it('a home planted in the environment does not send the hook elsewhere', async () => {
+    await daemon()
+    const elsewhere = join(folder, 'elsewhere')
+    mkdirSync(elsewhere)
+    await hook('Stop', undefined, { HOLDPOINT_HOME: elsewhere })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('does not let a header of the environment end the request and begin another', async () => {
+    await daemon()
+    await hook('Stop', undefined, { CLAUDE_CODE_ENTRYPOINT: 'cli\r\nX-Evil: 1' })
+    expect(asked[0]!.headers).not.toHaveProperty('x-evil')
+  })
+})
+
+describe('at a session’s start', () => {
+  it('asks the listener to prove itself, and remembers which process is the agent', async () => {
+    await daemon()
+    expect(await hook('SessionStart', undefined, { CLAUDE_PID: String(process.pid) })).toMatchObject(SILENT)
+    expect(asked.map(one => one.url.replace(/n=.*/, 'n='))).toEqual(['/prove?n=', '/hook/claude-code'])
+    expect(seenAgents(home).has(process.pid)).toBe(true)
+  })
+
+  it('a listener that cannot prove itself gets neither token nor event, and is reported', async () => {
+    await daemon({ secret: Buffer.alloc(32, 8) })
+    expect(await hook('SessionStart')).toMatchObject(SILENT)
+    expect(asked).toHaveLength(1)
+    expect(JSON.stringify(asked)).not.toContain(TOKEN)
+    expect(spooled().find(one => one.kind === 'alarm')).toMatchObject({ what: 'daemon_impostor' })
+    expect(spooled().find(one => one.kind === 'hook_event')).toMatchObject({ why: 'impostor' })
+  })
+
+  it.skipIf(process.platform !== 'linux')('knows whose a listening port is', async () => {
+    const port = await daemon()
+    expect(listenerUid(port)).toBe(process.getuid!())
+    expect(listenerUid(1)).toBeUndefined()
+  })
+
+  it('a number that another process has got meanwhile is no agent’s', async () => {
+    mkdirSync(join(home, 'agents'))
+    writeFileSync(join(home, 'agents', String(process.pid)), '')
+    utimesSync(join(home, 'agents', String(process.pid)), new Date(1000), new Date(1000))
+    expect(seenAgents(home).size).toBe(process.platform === 'linux' ? 0 : 1)
+    writeFileSync(join(home, 'agents', '4194300'), '')
+    expect(seenAgents(home).has(4_194_300)).toBe(false)
+  })
+})
