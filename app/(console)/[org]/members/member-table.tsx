@@ -1,0 +1,81 @@
+import Link from 'next/link'
+import { NONE } from '#app/_ui/format.ts'
+import { type Column, Table } from '#app/_ui/table.tsx'
+import { Time } from '#app/_ui/time.tsx'
+import { MemberActs } from './member-acts.tsx'
+import type { InvitationRow, MemberRow, Reader } from './member-outputs.ts'
+import { RevokeInvitation } from './revoke-invitation.tsx'
+import { RolePill } from './role-pill.tsx'
+
+const none = <span className="text-ink-3">{NONE}</span>
+
+const person = (row: { name: string; email: string; self?: boolean }) => (
+  <div className="min-w-0">
+    <div className="font-medium">
+      {row.name}
+      {row.self && <span className="font-normal text-ink-3"> (you)</span>}
+    </div>
+    <div className="break-all font-normal text-ink-3 text-xs">{row.email}</div>
+  </div>
+)
+
+/** Everybody who belongs to the organisation now. */
+export function MemberTable({ org, rows, reader }: { org: string; rows: readonly MemberRow[]; reader: Reader }) {
+  const columns: Column<MemberRow>[] = [
+    { key: 'name', head: 'Member', cell: person },
+    { key: 'role', head: 'Role', nowrap: true, cell: row => <RolePill role={row.role} /> },
+    {
+      key: 'machines',
+      head: 'Machines',
+      numeric: true,
+      cell: row =>
+        row.machines === 0 ? (
+          <span className="text-ink-3">0</span>
+        ) : (
+          <Link className="link" href={`/${org}/machines`} aria-label={`${row.machines} of ${row.name}, to the machines`}>
+            {row.machines}
+          </Link>
+        ),
+    },
+    { key: 'signed-in', head: 'Last signed in', nowrap: true, numeric: true, cell: row => (row.lastSignedInAt ? <Time at={row.lastSignedInAt} show="relative" /> : <span className="text-ink-3">never</span>) },
+    {
+      key: 'joined',
+      head: 'Joined',
+      nowrap: true,
+      wideOnly: true,
+      cell: row => (
+        <>
+          <Time at={row.joinedAt} show="day" />
+          {row.invitedBy && <div className="text-ink-3 text-xs">invited by {row.invitedBy}</div>}
+        </>
+      ),
+    },
+    { key: 'acts', head: 'Acts', hideHead: true, numeric: true, cell: row => <MemberActs org={org} member={row} reader={reader} /> },
+  ]
+  return <Table caption="Members" columns={columns} rows={rows} rowKey={row => row.id} />
+}
+
+/** Invitations that nobody has accepted yet. */
+export function InvitationTable({ org, rows, mayRevoke }: { org: string; rows: readonly InvitationRow[]; mayRevoke: boolean }) {
+  const columns: Column<InvitationRow>[] = [
+    { key: 'name', head: 'Invited', cell: person },
+    { key: 'role', head: 'Role', nowrap: true, cell: row => <RolePill role={row.role} /> },
+    { key: 'by', head: 'By', cell: row => row.invitedBy },
+    { key: 'until', head: 'Open until', nowrap: true, cell: row => <Time at={row.expiresAt} /> },
+    ...(mayRevoke
+      ? [{ key: 'acts', head: 'Acts', hideHead: true, numeric: true, cell: (row: InvitationRow) => <RevokeInvitation org={org} invitation={row} /> }]
+      : []),
+  ]
+  return <Table caption="Open invitations" columns={columns} rows={rows} rowKey={row => row.id} />
+}
+
+/** Those who left; kept, because the record names them. */
+export function FormerTable({ rows }: { rows: readonly MemberRow[] }) {
+  const columns: Column<MemberRow>[] = [
+    { key: 'name', head: 'Former member', cell: person },
+    { key: 'role', head: 'Last role', nowrap: true, cell: row => <RolePill role={row.role} /> },
+    { key: 'joined', head: 'Joined', nowrap: true, wideOnly: true, cell: row => <Time at={row.joinedAt} show="day" /> },
+    { key: 'removed', head: 'Left', nowrap: true, cell: row => (row.removedAt ? <Time at={row.removedAt} show="day" /> : none) },
+  ]
+  return <Table caption="Former members" columns={columns} rows={rows} rowKey={row => row.id} />
+}

@@ -1,0 +1,88 @@
+import { Download } from 'lucide-react'
+import type { Metadata } from 'next'
+import { Banner } from '#app/_ui/banner.tsx'
+import { Button } from '#app/_ui/button.tsx'
+import { Card } from '#app/_ui/card.tsx'
+import { formatPlural } from '#app/_ui/format.ts'
+import { KeyValue } from '#app/_ui/key-value.tsx'
+import { PageHeader } from '#app/_ui/page-header.tsx'
+import { may, rightsOf } from '#core/permission.ts'
+import { ALL_ROLES, roleRank } from '#core/role.ts'
+import { api } from '#server/api/caller.ts'
+import { requireActor } from '#server/auth/current.ts'
+import { InviteDialog } from './invite-dialog.tsx'
+import { FormerTable, InvitationTable, MemberTable } from './member-table.tsx'
+import { RolePill } from './role-pill.tsx'
+import { ROLE_WORDS } from './role-words.ts'
+
+export const metadata: Metadata = { title: 'Members' }
+
+export default async function MembersPage({ params }: { params: Promise<{ org: string }> }) {
+  const { org } = await params
+  const actor = await requireActor(org)
+  const { members, invitations } = await (await api()).member.list({ org })
+  const now = members.filter(member => !member.removedAt)
+  const former = members.filter(member => member.removedAt)
+  const mayInvite = may(actor, 'member.invite')
+  const reader = { role: actor.role, rights: rightsOf(actor), ownSignIn: may({ ...actor, role: 'owner' }, 'member.invite') }
+  return (
+    <>
+      <PageHeader
+        title="Members"
+        sub="Who belongs to this organisation. A role says what somebody may do here, and which held agents they may let go on."
+        facts={formatPlural(now.length, 'member')}
+        actions={
+          <>
+            <Button href={`/api/export/members?org=${org}`} prefetch={false} download icon={<Download aria-hidden />}>
+              CSV
+            </Button>
+            {mayInvite && <InviteDialog org={org} ownRole={actor.role} />}
+          </>
+        }
+      />
+      <div className="grid gap-4">
+        {!mayInvite && reader.ownSignIn && (
+          <Banner kind="note" title={`You can read this; your role is ${actor.role}.`}>
+            Inviting, changing roles and removing takes the role admin or above.
+          </Banner>
+        )}
+        <Card>
+          <MemberTable org={org} rows={now} reader={reader} />
+        </Card>
+        {invitations.length > 0 && (
+          <Card title="Invitations that wait" sub="accepted by signing in as the invited address, within a week">
+            <InvitationTable org={org} rows={invitations} mayRevoke={mayInvite} />
+          </Card>
+        )}
+        <Card title="What each role may do" sub="each may also do what those below it may" note="Nobody invites, promotes or removes above their own role, and the last owner stays. Nobody answers their own request in somebody else’s name.">
+          <KeyValue
+            items={[...ALL_ROLES]
+              .sort((a, b) => roleRank(b) - roleRank(a))
+              .map(role => ({
+                key: role,
+                value: (
+                  <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+                    <span className="min-w-0 flex-1 basis-60 text-ink-2">{ROLE_WORDS[role]}</span>
+                    {role === actor.role && <RolePill role={role} />}
+                  </div>
+                ),
+              }))}
+          />
+        </Card>
+        {former.length > 0 && (
+          <details className="group rounded-lg border bg-panel">
+            <summary className="flex min-h-10.25 cursor-pointer list-none items-center gap-2 rounded-lg px-4 text-ink-2 hover:text-ink">
+              <span aria-hidden className="text-ink-3 transition-transform group-open:rotate-90">
+                ›
+              </span>
+              {formatPlural(former.length, 'former member')}
+            </summary>
+            <div className="border-t">
+              <FormerTable rows={former} />
+            </div>
+          </details>
+        )}
+      </div>
+    </>
+  )
+}

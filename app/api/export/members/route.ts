@@ -1,0 +1,1 @@
+export { getMemberCsv as GET } from '#server/api/member-export.ts'
