@@ -18,6 +18,7 @@ export async function catchMail(port = 0): Promise<{
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     logger: false,
+    closeTimeout: 100,
     onRcptTo(_address, _session, done) {
       done(code === undefined ? null : Object.assign(new Error('no such mailbox'), { responseCode: code }))
     },

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { approvalDigestMail } from '#server/email/approval-digest.ts'
+import { approvalRequestedMail } from '#server/email/approval-requested.ts'
+import { approvalSettledMail } from '#server/email/approval-settled.ts'
+import { invitationMail } from '#server/email/invitation.ts'
+import type { Mail } from '#server/email/layout.ts'
+import { signInMail } from '#server/email/sign-in.ts'
+
+const HOSTILE = 'Eve\r\nBcc: all@acme.test\u202e<script>alert(1)</script>\u2066"\'&'
+
+/** Every template, each text field hostile. A template that is added belongs here. */
+const MAILS: Record<string, Mail> = {
+  signIn: signInMail({ email: HOSTILE, code: '123456', url: 'https://h.test/link?a=x&next=%2Fy', origin: 'https://h.test', minutes: 10 }),
+  invitation: invitationMail({ email: HOSTILE, name: HOSTILE, org: HOSTILE, role: 'lead', invitedBy: HOSTILE, url: 'https://h.test/invitation?t=x', expires: 'soon' }),
+  requested: approvalRequestedMail({
+    account: HOSTILE,
+    org: HOSTILE,
+    handle: 'bnd-0123456789ab',
+    question: HOSTILE,
+    rules: [HOSTILE],
+    note: HOSTILE,
+    action: 'continue',
+    client: 'Claude Code',
+    machine: HOSTILE,
+    requester: HOSTILE,
+    role: 'lead',
+    approvals: 2,
+    figures: [{ name: 'budget_used_pct', qualifier: 'monthly', value: '91', unit: 'pct' }],
+    expires: 'soon',
+    url: 'https://h.test/acme/approvals/bnd-0123456789ab',
+    own: false,
+  }),
+  settled: approvalSettledMail({
+    account: HOSTILE,
+    org: HOSTILE,
+    handle: 'bnd-0123456789ab',
+    rules: [HOSTILE],
+    client: 'Claude Code',
+    machine: HOSTILE,
+    state: 'denied',
+    until: [],
+    answeredBy: [{ name: HOSTILE, role: 'lead', how: 'the web app' }],
+    reason: HOSTILE,
+    url: 'https://h.test/acme/approvals/bnd-0123456789ab',
+  }),
+  digest: approvalDigestMail({ account: HOSTILE, org: HOSTILE, waiting: [{ handle: 'bnd-0123456789ab', rules: [HOSTILE], requester: HOSTILE, machine: HOSTILE, expires: 'soon' }], url: 'https://h.test/acme/approvals' }),
+}
+
+describe.each(Object.entries(MAILS))('%s', (_, mail) => {
+  it('has a subject of one line without control or direction characters', () => {
+    expect(mail.subject).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069]/)
+    expect(mail.subject.length).toBeLessThanOrEqual(200)
+  })
+
+  it('shows hostile names as text', () => {
+    expect(mail.html).not.toContain('<script')
+    expect(mail.html).not.toMatch(/<(img|iframe|form|link|style)\b/i)
+  })
+
+  it('has addresses of ours only, and none with a token that acts', () => {
+    for (const [address] of mail.html.matchAll(/https?:\/\/[^"<\s]+/g)) expect(address).toMatch(/^https:\/\/h\.test(\/|$)/)
+    expect(mail.html).not.toMatch(/hp[amjlsc]_/)
+  })
+})
+
+it('a quorum and a budget are told in words', () => {
+  expect(MAILS.requested!.text).toContain('Needs: 2 people of the role lead or above')
+  expect(MAILS.requested!.text).toContain('Budget used (monthly): 91%')
+})
