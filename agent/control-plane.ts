@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { LONG_POLL_MS, RULE_SET_MAX } from '#core/limits.ts'
 import {
   AnswersAnswer,
   API,
@@ -10,7 +11,6 @@ import {
   WaitAnswer,
   type WithdrawBody,
 } from '#core/protocol.ts'
-import { LONG_POLL_MS, RULE_SET_MAX } from '#core/limits.ts'
 
 /** An answer of the control plane is read up to this, whatever it claims its length to be. */
 const BODY_MAX = 4 * RULE_SET_MAX
@@ -43,7 +43,8 @@ export class ControlPlane {
   ) {
     const { protocol, hostname } = new URL(origin)
     const loopback = hostname === '127.0.0.1' || hostname === 'localhost' || hostname === '[::1]'
-    if (protocol !== 'https:' && !(protocol === 'http:' && loopback)) throw new ControlPlaneError('malformed', 0, 'The control plane’s address must be https.')
+    if (protocol !== 'https:' && !(protocol === 'http:' && loopback))
+      throw new ControlPlaneError('malformed', 0, 'The control plane’s address must be https.')
   }
 
   async roots(after: number): Promise<RootsAnswer> {
@@ -51,8 +52,14 @@ export class ControlPlane {
   }
 
   /** `rules` is absent when nothing has changed, or nothing was ever published; `fresh` comes with every answer. */
-  async rules(etag: string | undefined, signal?: AbortSignal): Promise<{ rules?: string; fresh?: string; etag?: string }> {
-    const reply = await this.call('GET', '/rules', { ...(etag ? { headers: { 'if-none-match': etag } } : {}), ...(signal ? { signal } : {}) })
+  async rules(
+    etag: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<{ rules?: string; fresh?: string; etag?: string }> {
+    const reply = await this.call('GET', '/rules', {
+      ...(etag ? { headers: { 'if-none-match': etag } } : {}),
+      ...(signal ? { signal } : {}),
+    })
     const fresh = reply.headers[FRESH_HEADER]
     return {
       ...(reply.status === 200 ? { rules: reply.body } : {}),
@@ -85,11 +92,21 @@ export class ControlPlane {
   private async call(
     method: string,
     path: string,
-    { body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal; timeoutMs?: number } = {},
+    {
+      body,
+      headers = {},
+      signal,
+      timeoutMs = TIMEOUT_MS,
+    }: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal; timeoutMs?: number } = {},
   ): Promise<Reply> {
     const reply = await send(`${this.origin}${API}${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.token}`, accept: 'application/json', 'cache-control': 'no-cache', ...headers },
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        accept: 'application/json',
+        'cache-control': 'no-cache',
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
       timeoutMs,
@@ -102,14 +119,22 @@ export class ControlPlane {
 function refused({ status, body }: Reply): ControlPlaneError {
   try {
     const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } }
-    if (typeof error?.code === 'string') return new ControlPlaneError(error.code, status, String(error.message ?? '').slice(0, 300))
+    if (typeof error?.code === 'string')
+      return new ControlPlaneError(error.code, status, String(error.message ?? '').slice(0, 300))
   } catch {
     // not the control plane's own words: a proxy's page, or an odd answer
   }
-  return new ControlPlaneError(status >= 500 || status === 429 ? 'unreachable' : 'malformed', status, `The control plane answered ${status}.`)
+  return new ControlPlaneError(
+    status >= 500 || status === 429 ? 'unreachable' : 'malformed',
+    status,
+    `The control plane answered ${status}.`,
+  )
 }
 
-function parse<T>(schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } }, reply: Reply): T {
+function parse<T>(
+  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
+  reply: Reply,
+): T {
   let value: unknown
   try {
     value = JSON.parse(reply.body)
@@ -117,19 +142,27 @@ function parse<T>(schema: { safeParse(value: unknown): { success: true; data: T 
     throw new ControlPlaneError('malformed', reply.status, 'The control plane’s answer is no JSON.')
   }
   const read = schema.safeParse(value)
-  if (!read.success) throw new ControlPlaneError('malformed', reply.status, 'The control plane’s answer is not of the agreed form.')
+  if (!read.success)
+    throw new ControlPlaneError('malformed', reply.status, 'The control plane’s answer is not of the agreed form.')
   return read.data
 }
 
 /** One bounded exchange. `timeoutMs` bounds the whole of it, reading included. */
-function send(url: string, options: { method: string; headers: Record<string, string>; body?: string; signal?: AbortSignal; timeoutMs: number }): Promise<Reply> {
+function send(
+  url: string,
+  options: { method: string; headers: Record<string, string>; body?: string; signal?: AbortSignal; timeoutMs: number },
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const unreachable = (why: string) => reject(new ControlPlaneError('unreachable', 0, `The control plane cannot be reached: ${why}.`))
+    const unreachable = (why: string) =>
+      reject(new ControlPlaneError('unreachable', 0, `The control plane cannot be reached: ${why}.`))
     const { method, body, headers, signal, timeoutMs } = options
     const start = url.startsWith('https:') ? httpsRequest : httpRequest
     const request = start(url, {
       method,
-      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
+      headers:
+        body === undefined
+          ? headers
+          : { ...headers, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
       ...(signal ? { signal } : {}),
     })
     const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
@@ -148,7 +181,11 @@ function send(url: string, options: { method: string; headers: Record<string, st
       response.on('error', error => unreachable(error.message))
       response.on('end', () => {
         clearTimeout(timer)
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') })
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString('utf8'),
+        })
       })
     })
     request.end(body)

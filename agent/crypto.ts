@@ -1,4 +1,15 @@
-import { createHash, createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign as signBytes, timingSafeEqual, verify as verifyBytes } from 'node:crypto'
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign as signBytes,
+  timingSafeEqual,
+  verify as verifyBytes,
+} from 'node:crypto'
 import { base64url, utf8 } from '#core/bytes.ts'
 import { type JwsType, jwsSigningInput } from '#core/jws.ts'
 import { type Crypto, type PublicKey, thumbprint } from '#core/key.ts'

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -137,7 +147,8 @@ export function writeAtomic(home: Home, path: string, content: string | Uint8Arr
   }
 }
 
-export const writeJson = (home: Home, path: string, value: unknown): void => writeAtomic(home, path, `${JSON.stringify(value)}\n`)
+export const writeJson = (home: Home, path: string, value: unknown): void =>
+  writeAtomic(home, path, `${JSON.stringify(value)}\n`)
 
 /** Writes every byte: a single write may take only a part of them. */
 export function writeAll(disk: Disk, fd: number, bytes: Uint8Array): void {

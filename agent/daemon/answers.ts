@@ -3,7 +3,7 @@ import { reason } from '#agent/trust/store.ts'
 import { acceptAnswer, bindAnswer } from '#core/approval/accept.ts'
 import { type Answer, openAnswer } from '#core/approval/answer.ts'
 import type { ApprovalState } from '#core/protocol.ts'
-import { alarm, clockOf, record, type Runtime } from './runtime.ts'
+import { alarm, clockOf, type Runtime, record } from './runtime.ts'
 
 /** States that only tighten: they need no signature. An approval comes as a signed answer or not at all. */
 const TIGHTENING: readonly ApprovalState[] = ['revoked', 'denied', 'expired', 'withdrawn', 'lapsed']
@@ -23,7 +23,10 @@ export async function fetchAnswers(runtime: Runtime): Promise<{ needsRoot: boole
     state.answerSeq = 0
     page = await membership.controlPlane.answers(0)
   }
-  const items = [...page.answers.map(item => ({ seq: item.seq, jws: item.jws })), ...page.states.map(item => ({ seq: item.seq, state: item }))].sort((a, b) => a.seq - b.seq)
+  const items = [
+    ...page.answers.map(item => ({ seq: item.seq, jws: item.jws })),
+    ...page.states.map(item => ({ seq: item.seq, state: item })),
+  ].sort((a, b) => a.seq - b.seq)
   for (const item of items) {
     if (item.seq <= state.answerSeq) continue
     if ('state' in item) takeState(runtime, item.state)
@@ -33,9 +36,13 @@ export async function fetchAnswers(runtime: Runtime): Promise<{ needsRoot: boole
   return { needsRoot: false }
 }
 
-function takeState(runtime: Runtime, { seq, handle, state, at }: { seq: number; handle: string; state: ApprovalState; at: string }): void {
+function takeState(
+  runtime: Runtime,
+  { seq, handle, state, at }: { seq: number; handle: string; state: ApprovalState; at: string },
+): void {
   const known = runtime.state.requests.has(handle)
-  if (known && TIGHTENING.includes(state)) record(runtime, { kind: 'state', handle, state, at2: at, by: 'control plane', place: seq })
+  if (known && TIGHTENING.includes(state))
+    record(runtime, { kind: 'state', handle, state, at2: at, by: 'control plane', place: seq })
   else runtime.state.answerSeq = Math.max(runtime.state.answerSeq, seq)
 }
 
@@ -57,7 +64,11 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
   }
   const asked = runtime.state.requests.get(answer.handle)
   const context = {
-    stored: asked && { request: asked.request, digest: asked.digest, over: asked.state === 'expired' || asked.state === 'withdrawn' },
+    stored: asked && {
+      request: asked.request,
+      digest: asked.digest,
+      over: asked.state === 'expired' || asked.state === 'withdrawn',
+    },
     org: team.org.id,
     machine: team.machine,
     rootSeq: root.root.seq,
@@ -66,7 +77,12 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
   const judged =
     answer.decision === 'deny'
       ? bindAnswer(answer, context)
-      : acceptAnswer(answer, { ...context, rules: organisation, selfAnswer: set?.set.selfAnswer ?? 'never', nowMs: clockOf(runtime) })
+      : acceptAnswer(answer, {
+          ...context,
+          rules: organisation,
+          selfAnswer: set?.set.selfAnswer ?? 'never',
+          nowMs: clockOf(runtime),
+        })
   if (!judged.ok && judged.why === 'root_ahead' && !rootTried.has(jws)) {
     rootTried.add(jws)
     return 'needs root'
@@ -83,7 +99,16 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
   // one that does not hold yet is kept: the moment is judged again whenever it would let something go on
   const ok = judged.ok || judged.why === 'not_yet'
   const why = judged.ok ? '' : judged.why
-  record(runtime, { kind: 'answer', handle: answer.handle, answerId: answer.answerId, place: seq, decision: answer.decision, jws, ok, ...(ok ? {} : { why }) })
+  record(runtime, {
+    kind: 'answer',
+    handle: answer.handle,
+    answerId: answer.answerId,
+    place: seq,
+    decision: answer.decision,
+    jws,
+    ok,
+    ...(ok ? {} : { why }),
+  })
   if (!ok) alarm(runtime, 'answer_refused', why)
   return 'done'
 }

@@ -1,7 +1,7 @@
 import { proof } from '#agent/crypto.ts'
-import { type Incoming, readFields, refuseRequest, type Reply, type Route } from './door.ts'
+import { type Incoming, type Reply, type Route, readFields, refuseRequest } from './door.ts'
 import { takeBack } from './requests.ts'
-import { record, type Runtime } from './runtime.ts'
+import { type Runtime, record } from './runtime.ts'
 import { explain, readingsOf, statusOf, waitingOf } from './status.ts'
 
 const HANDLE = '(bnd-[0-9a-f]{12})'
@@ -19,12 +19,18 @@ export type Acts = {
 
 /** The local API (CONTRACT "Daemon's loopback door"): it shows, denies, and fetches. Nothing here approves. */
 export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
-  const get = (path: string, handle: (incoming: Incoming, match: RegExpExecArray) => Reply): Route => ({ method: 'GET', path: new RegExp(`^/api/${path}$`), token: 'api', handle })
+  const get = (path: string, handle: (incoming: Incoming, match: RegExpExecArray) => Reply): Route => ({
+    method: 'GET',
+    path: new RegExp(`^/api/${path}$`),
+    token: 'api',
+    handle,
+  })
   const act = (path: string, handle: (match: RegExpExecArray) => Reply | Promise<Reply>): Route => ({
     method: 'POST',
     path: new RegExp(`^/api/${path}$`),
     token: 'api',
-    handle: ({ body }, match) => (readFields(body, []) ? handle(match) : refuseRequest(400, 'BAD_INPUT', 'This takes no fields.')),
+    handle: ({ body }, match) =>
+      readFields(body, []) ? handle(match) : refuseRequest(400, 'BAD_INPUT', 'This takes no fields.'),
   })
   return [
     { method: 'GET', path: /^\/prove$/, token: 'none', handle: ({ query }) => prove(runtime, query.get('n') ?? '') },
@@ -44,7 +50,11 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
         await acts.report()
         return { status: 200, body: { ok: true } }
       } catch (error) {
-        return refuseRequest(502, (error as { refusal?: string; code?: string }).refusal ?? (error as { code?: string }).code ?? 'UNAVAILABLE', (error as Error).message)
+        return refuseRequest(
+          502,
+          (error as { refusal?: string; code?: string }).refusal ?? (error as { code?: string }).code ?? 'UNAVAILABLE',
+          (error as Error).message,
+        )
       }
     }),
     act('stop', () => {

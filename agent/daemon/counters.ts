@@ -1,12 +1,19 @@
 import { type Home, readJson, writeJson } from '#agent/home.ts'
 import type { CrossedFigure } from '#core/approval/request.ts'
-import type { Action } from '#core/boundary/rule.ts'
 import { wireFigure } from '#core/boundary/crossed.ts'
+import type { Action } from '#core/boundary/rule.ts'
 import type { Client } from '#core/client.ts'
 import type { Figures } from '#core/figure.ts'
 
 /** One hour of judged calls of a session, with the hour's highest figures: a row of the report. */
-export type HourlyCount = { hour: string; client: Client; action: Action; sessionRef: string; calls: number; figures: CrossedFigure[] }
+export type HourlyCount = {
+  hour: string
+  client: Client
+  action: Action
+  sessionRef: string
+  calls: number
+  figures: CrossedFigure[]
+}
 
 /** How often a rule held, since the beginning. */
 export type Fired = { fired: number; sessions: string[]; last: string }
@@ -50,7 +57,8 @@ export class Counters {
       // what a workflow or agent is called says nothing in a count
       if (reading.unit === 'name') continue
       const at = row.figures.findIndex(figure => figure.name === reading.name && figure.qualifier === reading.qualifier)
-      if (at >= 0 && typeof reading.value === 'number' && Number(row.figures[at]!.value) * 1e6 >= reading.value) continue
+      if (at >= 0 && typeof reading.value === 'number' && Number(row.figures[at]!.value) * 1e6 >= reading.value)
+        continue
       const wire = wireFigure(reading)
       if (wire && at >= 0) row.figures[at] = wire
       else if (wire) row.figures.push(wire)
@@ -76,6 +84,12 @@ export class Counters {
     return [...this.hours.values()].slice(0, max)
   }
 
+  /** Forgets what was not reported: it is from before an organisation was joined, and none of its business. */
+  dropPending(): void {
+    this.hours.clear()
+    this.dirty = true
+  }
+
   /** Takes away what the control plane has taken: a row that has grown since keeps the rest. */
   reported(rows: readonly HourlyCount[]): void {
     for (const row of rows) {
@@ -96,4 +110,5 @@ export class Counters {
   }
 }
 
-const keyOf = (row: Pick<HourlyCount, 'hour' | 'client' | 'action' | 'sessionRef'>) => `${row.hour} ${row.client} ${row.action} ${row.sessionRef}`
+const keyOf = (row: Pick<HourlyCount, 'hour' | 'client' | 'action' | 'sessionRef'>) =>
+  `${row.hour} ${row.client} ${row.action} ${row.sessionRef}`

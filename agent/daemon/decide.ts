@@ -1,5 +1,5 @@
-import { effectOf, type CompiledRules, type Evaluation, strictness } from '#core/boundary/evaluate.ts'
 import type { Attribution } from '#core/boundary/evaluate.ts'
+import { type CompiledRules, type Evaluation, effectOf, strictness } from '#core/boundary/evaluate.ts'
 import type { Action } from '#core/boundary/rule.ts'
 import type { Figures } from '#core/figure.ts'
 
@@ -55,7 +55,9 @@ export function decide(rules: CompiledRules, call: Call, releases: Releases): Pl
     const step =
       effect === 'pass' || worst.evaluation.outcome.kind === 'deny'
         ? undefined
-        : releases.steps.find(release => !spend.includes(release) && held.some(match => release.keys.includes(match.key)))
+        : releases.steps.find(
+            release => !spend.includes(release) && held.some(match => release.keys.includes(match.key)),
+          )
     if (step) {
       spend.push(step)
       for (const key of step.keys) lifted.add(key)
@@ -63,7 +65,9 @@ export function decide(rules: CompiledRules, call: Call, releases: Releases): Pl
     }
     const goesOn = effect === 'pass' || effect === 'ask'
     const used = all.flatMap(({ evaluation }) => evaluation.lifted.map(match => match.key))
-    const by = [...releases.standing, ...(goesOn ? spend : [])].filter(release => release.keys.some(key => used.includes(key)))
+    const by = [...releases.standing, ...(goesOn ? spend : [])].filter(release =>
+      release.keys.some(key => used.includes(key)),
+    )
     // `hold` is for routes and figures, which no pause point decides
     return { effect: effect === 'hold' ? 'refuse' : effect, ...worst, all, spend: goesOn ? spend : [], by }
   }

@@ -11,11 +11,18 @@ import { formatMicros } from '#core/money.ts'
 import type { Plan } from './decide.ts'
 import type { DecisionEntry, JudgedRule, ReadFigure } from './entry.ts'
 import type { Blocked } from './releases.ts'
-import { record, type Runtime } from './runtime.ts'
+import { type Runtime, record } from './runtime.ts'
 import type { Session } from './sessions.ts'
 
 /** One call that is being decided, with everything known about it. */
-export type About = { runtime: Runtime; client: Client; event: ToolCall; session: Session; plan: Plan; blocked: Blocked[] }
+export type About = {
+  runtime: Runtime
+  client: Client
+  event: ToolCall
+  session: Session
+  plan: Plan
+  blocked: Blocked[]
+}
 
 /** What a pause point leaves for later: requests to be sent once the client has its answer. */
 export type Judgement = { decision: Decision; file: boolean }

@@ -9,56 +9,93 @@ const API_BODY_MAX = 64 * 1024
 const BODY_MS = 2000
 
 export type Reply = { status: number; body?: unknown; text?: string }
-export type Incoming = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers']; body: Buffer; arrivedMs: number }
+export type Incoming = {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: IncomingMessage['headers']
+  body: Buffer
+  arrivedMs: number
+}
 
 /** What lies behind the door. `token`: which secret opens it. */
-export type Route = { method: 'GET' | 'POST'; path: RegExp; token: 'hook' | 'api' | 'none'; bodyMax?: number; handle(incoming: Incoming, match: RegExpExecArray): Reply | Promise<Reply> }
+export type Route = {
+  method: 'GET' | 'POST'
+  path: RegExp
+  token: 'hook' | 'api' | 'none'
+  bodyMax?: number
+  handle(incoming: Incoming, match: RegExpExecArray): Reply | Promise<Reply>
+}
 
 export type DoorSecrets = { port: number; hookToken: string; apiToken: string }
 
-const refuse = (status: number, code: string, message: string): Reply => ({ status, body: { error: { code, message } } })
+const refuse = (status: number, code: string, message: string): Reply => ({
+  status,
+  body: { error: { code, message } },
+})
 
 /**
  * The daemon's one HTTP server, on loopback (TRUST §4). Before anything is read it refuses what a browser or another program
  * could send: a Host that is not exactly ours, any Origin or Sec-Fetch header, a missing or wrong token, another type.
  */
-export function makeDoor(secrets: () => DoorSecrets, routes: readonly Route[], onError: (error: unknown) => void): Server {
-  const server = createServer({ maxHeaderSize: 32 * 1024, requestTimeout: 10_000, headersTimeout: 5000 }, (request, response) => {
-    const arrivedMs = performance.now()
-    serve(request, arrivedMs, secrets(), routes)
-      .catch(error => {
-        onError(error)
-        return refuse(500, 'INTERNAL', 'The daemon failed at this.')
-      })
-      .then(reply => answer(request, response, reply))
-  })
+export function makeDoor(
+  secrets: () => DoorSecrets,
+  routes: readonly Route[],
+  onError: (error: unknown) => void,
+): Server {
+  const server = createServer(
+    { maxHeaderSize: 32 * 1024, requestTimeout: 10_000, headersTimeout: 5000 },
+    (request, response) => {
+      const arrivedMs = performance.now()
+      serve(request, arrivedMs, secrets(), routes)
+        .catch(error => {
+          onError(error)
+          return refuse(500, 'INTERNAL', 'The daemon failed at this.')
+        })
+        .then(reply => answer(request, response, reply))
+    },
+  )
   server.keepAliveTimeout = 60_000
   return server
 }
 
-async function serve(request: IncomingMessage, arrivedMs: number, secrets: DoorSecrets, routes: readonly Route[]): Promise<Reply> {
+async function serve(
+  request: IncomingMessage,
+  arrivedMs: number,
+  secrets: DoorSecrets,
+  routes: readonly Route[],
+): Promise<Reply> {
   const { headers, method = '', url = '' } = request
-  if (headers.host !== `127.0.0.1:${secrets.port}`) return refuse(421, 'FORBIDDEN', 'This door answers to its own address only.')
-  if (headers.origin !== undefined || Object.keys(headers).some(name => name.startsWith('sec-fetch-'))) return refuse(403, 'FORBIDDEN', 'No browser comes through this door.')
+  if (headers.host !== `127.0.0.1:${secrets.port}`)
+    return refuse(421, 'FORBIDDEN', 'This door answers to its own address only.')
+  if (headers.origin !== undefined || Object.keys(headers).some(name => name.startsWith('sec-fetch-')))
+    return refuse(403, 'FORBIDDEN', 'No browser comes through this door.')
   const remote = request.socket.remoteAddress ?? ''
   if (!isIPv4(remote) || !remote.startsWith('127.')) return refuse(403, 'FORBIDDEN', 'This door is on loopback.')
   const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
-  const found = routes.map(route => ({ route, match: route.path.exec(pathname) })).find(({ route, match }) => match && route.method === method)
+  const found = routes
+    .map(route => ({ route, match: route.path.exec(pathname) }))
+    .find(({ route, match }) => match && route.method === method)
   if (!found?.match) {
     const other = routes.find(route => route.path.test(pathname))
-    return other ? refuse(405, 'BAD_INPUT', `This takes ${other.method}.`) : refuse(404, 'NOT_FOUND', 'There is nothing here.')
+    return other
+      ? refuse(405, 'BAD_INPUT', `This takes ${other.method}.`)
+      : refuse(404, 'NOT_FOUND', 'There is nothing here.')
   }
   const { route, match } = found
   if (route.token !== 'none') {
     const given = /^Bearer ([\x21-\x7e]{1,200})$/.exec(headers.authorization ?? '')?.[1]
     const wanted = route.token === 'hook' ? secrets.hookToken : secrets.apiToken
-    if (given === undefined || !sameSecret(given, wanted)) return refuse(401, 'NOT_SIGNED_IN', 'The token is missing or is not this door’s.')
+    if (given === undefined || !sameSecret(given, wanted))
+      return refuse(401, 'NOT_SIGNED_IN', 'The token is missing or is not this door’s.')
   }
   let body: Buffer = Buffer.alloc(0)
   if (method === 'POST') {
-    if (!/^application\/json\s*(;.*)?$/i.test(headers['content-type'] ?? '')) return refuse(415, 'BAD_INPUT', 'The body must be application/json.')
+    if (!/^application\/json\s*(;.*)?$/i.test(headers['content-type'] ?? ''))
+      return refuse(415, 'BAD_INPUT', 'The body must be application/json.')
     const max = route.bodyMax ?? API_BODY_MAX
-    if (Number(headers['content-length'] ?? 0) > max) return refuse(413, 'TOO_LARGE', 'The body is larger than allowed.')
+    if (Number(headers['content-length'] ?? 0) > max)
+      return refuse(413, 'TOO_LARGE', 'The body is larger than allowed.')
     const read = await readBody(request, max)
     if (read === 'too large') return refuse(413, 'TOO_LARGE', 'The body is larger than allowed.')
     if (read === 'too slow') return refuse(408, 'BAD_INPUT', 'The body did not come in time.')

@@ -10,7 +10,15 @@ export type AlarmKind = Report['alarms'][number]['what']
 export type JudgedRule = { key: string; require: string; digest?: string; note?: string }
 
 /** A figure as a decision read it. Stays on the machine, so a workflow or agent stands by its name here. */
-export type ReadFigure = { name: string; qualifier?: string; value: string; unit: string; op: string; threshold: string; observedAt?: string }
+export type ReadFigure = {
+  name: string
+  qualifier?: string
+  value: string
+  unit: string
+  op: string
+  threshold: string
+  observedAt?: string
+}
 
 /** One pause point that crossed something (DESIGN §5: nothing crossed leaves counters only). */
 export type DecisionEntry = {
@@ -55,20 +63,71 @@ export type EntryBody =
   | { kind: 'journal_rolled_back'; had: number; head: string }
   | { kind: 'tail_cut'; bytes: number }
   | DecisionEntry
-  | { kind: 'failure'; what: 'unreadable_input' | 'over_time' | 'error'; client: string; field?: string; session?: string; toolUse?: string; count: number }
+  | {
+      kind: 'failure'
+      what: 'unreadable_input' | 'over_time' | 'error'
+      client: string
+      field?: string
+      session?: string
+      toolUse?: string
+      count: number
+    }
   | { kind: 'not_judged'; client: string; session: string; sessionRef: string; calls: number; from: string; to: string }
-  | { kind: 'request'; request: ApprovalRequest; digest: string; session: string; keys: string[]; role: string; replaces?: string }
-  | { kind: 'filed'; handle: string; state: ApprovalState; role: string; approvals: number; eligible: number; url: string }
-  | { kind: 'state'; handle: string; state: ApprovalState; at2: string; by: 'control plane' | 'machine'; why?: string; place?: number }
-  | { kind: 'answer'; handle: string; answerId: string; place: number; decision: 'approve' | 'deny'; jws: string; ok: boolean; why?: string }
+  | {
+      kind: 'request'
+      request: ApprovalRequest
+      digest: string
+      session: string
+      keys: string[]
+      role: string
+      replaces?: string
+    }
+  | {
+      kind: 'filed'
+      handle: string
+      state: ApprovalState
+      role: string
+      approvals: number
+      eligible: number
+      url: string
+    }
+  | {
+      kind: 'state'
+      handle: string
+      state: ApprovalState
+      at2: string
+      by: 'control plane' | 'machine'
+      why?: string
+      place?: number
+    }
+  | {
+      kind: 'answer'
+      handle: string
+      answerId: string
+      place: number
+      decision: 'approve' | 'deny'
+      jws: string
+      ok: boolean
+      why?: string
+    }
   | { kind: 'answer_refused'; place: number; why: string; handle?: string }
-  | { kind: 'local_answer'; handle: string; scope: 'step' | 'session'; how: 'cli' | 'prompt'; toolUse?: string; tty?: string; chain?: string[] }
+  | {
+      kind: 'local_answer'
+      handle: string
+      scope: 'step' | 'session'
+      how: 'cli' | 'prompt'
+      toolUse?: string
+      tty?: string
+      chain?: string[]
+    }
   | { kind: 'declined'; handle: string; toolUse: string }
   | { kind: 'denied_here'; handle: string }
   | { kind: 'guard_refused'; handle: string; why: string; chain?: string[] }
   | { kind: 'spend'; handle: string; answerId: string; toolUse: string; session: string }
   | { kind: 'second_use'; handle: string; answerId: string; toolUse: string }
   | { kind: 'lapsed'; handle: string; answerId: string }
+  | { kind: 'joined'; machine: string }
+  | { kind: 'left'; machine: string }
   | { kind: 'session_end'; client: string; session: string; reason: string }
   | { kind: 'rules'; version: number; digest: string; rootSeq: number }
   | { kind: 'root'; rootSeq: number; digest: string }

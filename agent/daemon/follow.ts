@@ -4,7 +4,7 @@ import type { TrustStore } from '#agent/trust/store.ts'
 import { RULES_POLL_JITTER_MS, RULES_POLL_MS } from '#core/limits.ts'
 import { fetchAnswers } from './answers.ts'
 import { endWhatIsOver, sendRequests } from './requests.ts'
-import { alarm, record, type Runtime } from './runtime.ts'
+import { alarm, type Runtime, record } from './runtime.ts'
 
 /** Waits between tries while the control plane does not answer: doubling, spread, never more than a minute. */
 const BACKOFF_MS = { least: 1000, most: 60_000 }
@@ -101,7 +101,14 @@ export class Follower {
       await exchange()
       if (trust.lastError?.code === 'unreachable') trust.lastError = undefined
     } catch (error) {
-      const code = error instanceof ControlPlaneError ? (error.revoked ? 'revoked' : error.code === 'unreachable' ? 'unreachable' : undefined) : undefined
+      const code =
+        error instanceof ControlPlaneError
+          ? error.revoked
+            ? 'revoked'
+            : error.code === 'unreachable'
+              ? 'unreachable'
+              : undefined
+          : undefined
       if (code) trust.fail(code, (error as Error).message)
       const refusal = (error as { refusal?: string }).refusal
       if (refusal === 'expired' || refusal === 'from_the_future') alarm(this.runtime, 'clock_off')
@@ -116,8 +123,10 @@ export class Follower {
 
   private noteChanges(trust: TrustStore, before: { version: number; root: string | undefined }): void {
     const set = trust.rules()
-    if (trust.root && trust.root.digest !== before.root) record(this.runtime, { kind: 'root', rootSeq: trust.root.root.seq, digest: trust.root.digest })
-    if (set && trust.version !== before.version) record(this.runtime, { kind: 'rules', version: set.set.version, digest: set.digest, rootSeq: set.set.rootSeq })
+    if (trust.root && trust.root.digest !== before.root)
+      record(this.runtime, { kind: 'root', rootSeq: trust.root.root.seq, digest: trust.root.digest })
+    if (set && trust.version !== before.version)
+      record(this.runtime, { kind: 'rules', version: set.set.version, digest: set.digest, rootSeq: set.set.rootSeq })
   }
 
   private async rulesLoop(): Promise<void> {
@@ -134,7 +143,8 @@ export class Follower {
   private async waitLoop(): Promise<void> {
     const { signal } = this.stopping
     let backoff = BACKOFF_MS.least
-    let failed = false
+    // what was missed while the daemon was not there is fetched before anything is waited for
+    let failed = true
     while (!signal.aborted) {
       const { membership } = this.runtime
       if (!membership) return

@@ -1,5 +1,5 @@
-import { roleRank } from '#core/role.ts'
 import { isUnsupported } from '#core/boundary/rule.ts'
+import { roleRank } from '#core/role.ts'
 import { type About, type Judgement, recordDecision, refuseWith } from './decision.ts'
 import { openRequest } from './requests.ts'
 import type { FiledRequest } from './state.ts'
@@ -14,22 +14,42 @@ export function answerOrganisation(about: About): Judgement {
   const keys = matches.map(match => match.key).sort()
   const now = runtime.now()
   const ofSession = [...runtime.state.requests.values()].filter(asked => asked.session === session.id)
-  const meet = (asked: FiledRequest) => recordDecision(about, { did: 'refused', matches, answeredBy: 'organisation', event, question: asked.request.handle })
+  const meet = (asked: FiledRequest) =>
+    recordDecision(about, {
+      did: 'refused',
+      matches,
+      answeredBy: 'organisation',
+      event,
+      question: asked.request.handle,
+    })
 
-  const denied = ofSession.find(asked => asked.state === 'denied' && (asked.standsUntil ?? 0) > now && asked.keys.some(key => keys.includes(key)))
+  const denied = ofSession.find(
+    asked => asked.state === 'denied' && (asked.standsUntil ?? 0) > now && asked.keys.some(key => keys.includes(key)),
+  )
   if (denied) {
     meet(denied)
-    return { decision: refuseWith(matches, { kind: 'denied', until: new Date(denied.standsUntil!).toISOString() }, denied.request.handle), file: false }
+    return {
+      decision: refuseWith(
+        matches,
+        { kind: 'denied', until: new Date(denied.standsUntil!).toISOString() },
+        denied.request.handle,
+      ),
+      file: false,
+    }
   }
 
-  const open = ofSession.find(asked => asked.state === 'pending' && Date.parse(asked.request.expiresAt) > now && sameKeys(asked.keys, keys))
+  const open = ofSession.find(
+    asked => asked.state === 'pending' && Date.parse(asked.request.expiresAt) > now && sameKeys(asked.keys, keys),
+  )
   if (open) {
     meet(open)
     return { decision: waiting(about, open), file: open.filed === undefined }
   }
 
   // approved, but the rules here are too old to release anything: asking again would not help
-  const stale = blocked.find(({ grant, why }) => why === 'stale_rules' && grant.rules.some(rule => keys.includes(rule.key)))
+  const stale = blocked.find(
+    ({ grant, why }) => why === 'stale_rules' && grant.rules.some(rule => keys.includes(rule.key)),
+  )
   if (stale) {
     const asked = runtime.state.requests.get(stale.grant.handle)
     if (asked) meet(asked)
@@ -61,7 +81,8 @@ function waiting({ plan, runtime }: About, asked: FiledRequest) {
     { kind: 'waiting', role, ...(filed ? { url: filed.url, approvals: filed.approvals } : {}) },
     request.handle,
   )
-  if (filed?.eligible === 0) decision.text += ' Right now nobody in the organisation can answer it: tell the user to ask an owner.'
+  if (filed?.eligible === 0)
+    decision.text += ' Right now nobody in the organisation can answer it: tell the user to ask an owner.'
   return decision
 }
 
@@ -69,4 +90,3 @@ function waiting({ plan, runtime }: About, asked: FiledRequest) {
 function isReachable({ membership }: About['runtime']): boolean {
   return membership?.trust.lastError?.code !== 'unreachable'
 }
-

@@ -4,12 +4,18 @@ import { PAUSE_POINT_MS } from '#core/limits.ts'
 import type { Judgement } from './decision.ts'
 import { hookBodyMax, type Incoming, type Reply, type Route } from './door.ts'
 import { judgeCall, noteEvent } from './judge.ts'
-import { record, type Runtime } from './runtime.ts'
+import { type Runtime, record } from './runtime.ts'
 
 /** Failures of one kind are chained once in this time, with how many there were. */
 const FAILURE_EVERY_MS = 60_000
 
-type Failure = { what: 'unreadable_input' | 'over_time' | 'error'; client: string; field?: string; session?: string; toolUse?: string }
+type Failure = {
+  what: 'unreadable_input' | 'over_time' | 'error'
+  client: string
+  field?: string
+  session?: string
+  toolUse?: string
+}
 
 /** Counts calls that went through because something on our side failed; each kind is chained at once, then once a minute. */
 export class Failures {
@@ -54,7 +60,13 @@ export function hookRoute(runtime: Runtime, failures: Failures, fileSoon: () => 
   }
 }
 
-function answerHook(runtime: Runtime, adapter: ClientAdapter, failures: Failures, incoming: Incoming, fileSoon: () => void): Reply {
+function answerHook(
+  runtime: Runtime,
+  adapter: ClientAdapter,
+  failures: Failures,
+  incoming: Incoming,
+  fileSoon: () => void,
+): Reply {
   const { client } = adapter
   const broken = (failure: Omit<Failure, 'client'>, why: string): Reply => {
     try {
@@ -68,12 +80,23 @@ function answerHook(runtime: Runtime, adapter: ClientAdapter, failures: Failures
   let event: HookEvent | undefined
   try {
     const read = adapter.parse(incoming.body, runtime.now(), adapter.originFromHeaders(incoming.headers))
-    if (read.kind === 'parse_failure') return broken({ what: 'unreadable_input', field: read.field ?? read.reason }, `the hook's input could not be read (${read.reason})`)
+    if (read.kind === 'parse_failure')
+      return broken(
+        { what: 'unreadable_input', field: read.field ?? read.reason },
+        `the hook's input could not be read (${read.reason})`,
+      )
     event = read
     const attended = attendedOf(event, incoming.headers)
     const judgement = judgeEvent(runtime, client as Client, event, attended)
     if (performance.now() - incoming.arrivedMs > PAUSE_POINT_MS) {
-      return broken({ what: 'over_time', session: event.sessionId, ...(event.kind === 'tool_call' && event.toolUseId ? { toolUse: event.toolUseId } : {}) }, 'the decision took too long')
+      return broken(
+        {
+          what: 'over_time',
+          session: event.sessionId,
+          ...(event.kind === 'tool_call' && event.toolUseId ? { toolUse: event.toolUseId } : {}),
+        },
+        'the decision took too long',
+      )
     }
     if (judgement.file) fileSoon()
     const { status, body } = adapter.render(judgement.decision, event).http
@@ -85,16 +108,25 @@ function answerHook(runtime: Runtime, adapter: ClientAdapter, failures: Failures
 }
 
 /** Takes in one event; only a tool call can be held. */
-export function judgeEvent(runtime: Runtime, client: Client, event: HookEvent, attended: boolean | undefined): Judgement {
+export function judgeEvent(
+  runtime: Runtime,
+  client: Client,
+  event: HookEvent,
+  attended: boolean | undefined,
+): Judgement {
   // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
   const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
-  if (event.kind === 'tool_call') return judgeCall(runtime, client, event, session, (attended ?? session.attended) === true)
+  if (event.kind === 'tool_call')
+    return judgeCall(runtime, client, event, session, (attended ?? session.attended) === true)
   noteEvent(runtime, event, session)
   return { decision: { outcome: 'pass', text: '' }, file: false }
 }
 
 /** What the adapter could tell, else what the command hook's process said in its header. */
-export function attendedOf(event: HookEvent, headers: Readonly<Record<string, string | string[] | undefined>>): boolean | undefined {
+export function attendedOf(
+  event: HookEvent,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): boolean | undefined {
   if (event.attended !== undefined) return event.attended
   const said = headers['x-holdpoint-attended']
   return said === '1' ? true : said === '0' ? false : undefined

@@ -54,7 +54,12 @@ export class Journal {
    * that nothing may be released on its strength).
    */
   append(body: EntryBody, { durable = false }: { durable?: boolean } = {}): { entry: Entry; written: boolean } {
-    const entry = { ...body, seq: this.lastSeq + 1, prev: this.lastHash, at: new Date(this.now()).toISOString() } as Entry
+    const entry = {
+      ...body,
+      seq: this.lastSeq + 1,
+      prev: this.lastHash,
+      at: new Date(this.now()).toISOString(),
+    } as Entry
     const line = JSON.stringify(entry)
     this.lastSeq = entry.seq
     this.lastHash = lineHash(line, crypto.sha256)
@@ -139,14 +144,18 @@ export class Journal {
 
   private files(): string[] {
     try {
-      return readdirSync(this.home.journal).filter(name => NAME.test(name)).sort()
+      return readdirSync(this.home.journal)
+        .filter(name => NAME.test(name))
+        .sort()
     } catch {
       return []
     }
   }
 
   private hashAt(seq: number): string | undefined {
-    const file = this.files().filter(name => Number(NAME.exec(name)![1]) <= seq).at(-1)
+    const file = this.files()
+      .filter(name => Number(NAME.exec(name)![1]) <= seq)
+      .at(-1)
     if (!file) return undefined
     const first = Number(NAME.exec(file)![1])
     const line = readFileSync(join(this.home.journal, file), 'utf8').split('\n')[seq - first]
@@ -180,7 +189,12 @@ export class Journal {
       this.troubles.push('journal_reset')
       // what could be read up to the break still counts: an answer that was spent stays spent
       this.entries = read.entries
-      this.opening({ kind: 'journal_reset', after, why: files.length > 0 ? 'broken' : 'absent', ...(kept ? { kept } : {}) })
+      this.opening({
+        kind: 'journal_reset',
+        after,
+        why: files.length > 0 ? 'broken' : 'absent',
+        ...(kept ? { kept } : {}),
+      })
     } else if (read.entries.length === 0) {
       this.opening({ kind: 'begun', connector: this.connector })
     } else {
@@ -190,7 +204,10 @@ export class Journal {
       this.firstSeq = read.entries[0]!.seq
       this.openLast(files.at(-1)!, read.cutBytes)
       if (read.cutBytes > 0) this.opening({ kind: 'tail_cut', bytes: read.cutBytes })
-      if (high && (high.seq > read.entries.at(-1)!.seq || (high.seq >= this.firstSeq && high.head !== this.knownHash(high.seq)))) {
+      if (
+        high &&
+        (high.seq > read.entries.at(-1)!.seq || (high.seq >= this.firstSeq && high.head !== this.knownHash(high.seq)))
+      ) {
         this.troubles.push('journal_rolled_back')
         this.opening({ kind: 'journal_rolled_back', had: high.seq, head: high.head })
       }
@@ -220,7 +237,11 @@ export class Journal {
         if (i < files.length - 1) return { entries, hash, broken: true, cutBytes: 0 }
         cutBytes = Buffer.byteLength(tail)
       }
-      if (lines.length > 0 && Number(NAME.exec(name)![1]) !== (entries.at(-1)?.seq ?? Number(NAME.exec(name)![1]) - 1) + 1) return { entries, hash, broken: true, cutBytes: 0 }
+      if (
+        lines.length > 0 &&
+        Number(NAME.exec(name)![1]) !== (entries.at(-1)?.seq ?? Number(NAME.exec(name)![1]) - 1) + 1
+      )
+        return { entries, hash, broken: true, cutBytes: 0 }
       for (const line of lines) {
         const entry = parseLine(line)
         const last = entries.at(-1)
@@ -260,7 +281,13 @@ export class Journal {
 function parseLine(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line) as Entry
-    return typeof entry === 'object' && entry !== null && Number.isSafeInteger(entry.seq) && typeof entry.prev === 'string' && typeof entry.kind === 'string' ? entry : undefined
+    return typeof entry === 'object' &&
+      entry !== null &&
+      Number.isSafeInteger(entry.seq) &&
+      typeof entry.prev === 'string' &&
+      typeof entry.kind === 'string'
+      ? entry
+      : undefined
   } catch {
     return undefined
   }

@@ -7,7 +7,7 @@ import { decide } from './decide.ts'
 import { type About, type Judgement, recordDecision, refuse } from './decision.ts'
 import { answerOrganisation } from './held.ts'
 import { type Blocked, releasesFor } from './releases.ts'
-import { alarm, record, type Runtime } from './runtime.ts'
+import { alarm, type Runtime, record } from './runtime.ts'
 import { figuresOf, type Observation, type Session } from './sessions.ts'
 
 const PASS: Decision = { outcome: 'pass', text: '' }
@@ -16,7 +16,13 @@ const PASS: Decision = { outcome: 'pass', text: '' }
  * Judges one tool call: reads the figures, decides, and chains what was crossed before the answer goes out. Synchronous from
  * end to end, so that two calls at once are decided one after the other and a step answer cannot be spent twice.
  */
-export function judgeCall(runtime: Runtime, client: Client, event: ToolCall, session: Session, canAsk: boolean): Judgement {
+export function judgeCall(
+  runtime: Runtime,
+  client: Client,
+  event: ToolCall,
+  session: Session,
+  canAsk: boolean,
+): Judgement {
   const now = runtime.now()
   const rules = runtime.rules.inForce()
   if (event.toolUseId !== undefined) runtime.judged.add(session.id, event.toolUseId)
@@ -25,8 +31,12 @@ export function judgeCall(runtime: Runtime, client: Client, event: ToolCall, ses
   const actions: Action[] = event.startsSubagent ? ['subagent_model', 'continue', 'spend'] : ['continue', 'spend']
   for (const action of actions) runtime.counters.judged({ client, action, sessionRef: session.ref, figures }, now)
 
-  const releases = runtime.state.grants.size === 0 ? NO_RELEASES : releasesFor(runtime, session.id, event.toolUseId, figures)
-  const attribution = { project: session.project, ...(runtime.membership ? { machine: runtime.membership.team.machine } : {}) }
+  const releases =
+    runtime.state.grants.size === 0 ? NO_RELEASES : releasesFor(runtime, session.id, event.toolUseId, figures)
+  const attribution = {
+    project: session.project,
+    ...(runtime.membership ? { machine: runtime.membership.team.machine } : {}),
+  }
   const plan = decide(rules.compiled, { actions, figures, attribution, canAsk, now }, releases)
   const about: About = { runtime, client, event, session, plan, blocked: releases.blocked }
   recordShadow(about)
@@ -38,7 +48,6 @@ export function judgeCall(runtime: Runtime, client: Client, event: ToolCall, ses
 
 const NO_RELEASES = { standing: [], steps: [], blocked: [] as Blocked[] }
 
-
 /** A call that goes on; where an answer let it, the answer is spent first, on disk. */
 function passed(about: About): Decision {
   const { plan, event } = about
@@ -46,8 +55,16 @@ function passed(about: About): Decision {
     const refusal = spendSteps(about)
     if (refusal) return refusal
     const lifted = plan.all.flatMap(({ evaluation }) => evaluation.lifted)
-    const answeredBy = plan.by.some(release => about.runtime.state.grants.get(release.id)?.jws) ? 'organisation' : 'machine'
-    recordDecision(about, { did: 'released', matches: lifted, answeredBy, grants: plan.by.map(release => release.id), event })
+    const answeredBy = plan.by.some(release => about.runtime.state.grants.get(release.id)?.jws)
+      ? 'organisation'
+      : 'machine'
+    recordDecision(about, {
+      did: 'released',
+      matches: lifted,
+      answeredBy,
+      grants: plan.by.map(release => release.id),
+      event,
+    })
   } else if (plan.evaluation.outcome.kind === 'allow') {
     recordDecision(about, { did: 'passed', matches: plan.evaluation.decidedBy, answeredBy: 'nobody', event })
   }
@@ -59,10 +76,16 @@ function spendSteps({ runtime, plan, event, session }: About): Decision | undefi
   for (const step of plan.spend) {
     // a call without an id cannot be told from the next one: it is given one of its own, so that no retry is let through
     const toolUse = event.toolUseId ?? `unnamed-${makeHandle(runtime.random(6))}`
-    const { written } = record(runtime, { kind: 'spend', handle: step.handle, answerId: step.id, toolUse, session: session.id }, { durable: true })
+    const { written } = record(
+      runtime,
+      { kind: 'spend', handle: step.handle, answerId: step.id, toolUse, session: session.id },
+      { durable: true },
+    )
     if (written) continue
     alarm(runtime, 'disk_full')
-    return refuse('Holdpoint cannot write to its disk, so the approval cannot be used once and only once. Stop here and tell the user: free some space, then try again.')
+    return refuse(
+      'Holdpoint cannot write to its disk, so the approval cannot be used once and only once. Stop here and tell the user: free some space, then try again.',
+    )
   }
   return undefined
 }
@@ -76,8 +99,16 @@ function asked(about: About): Decision {
   if (refusal) return refusal
   const matches = plan.evaluation.decidedBy
   const handle = recordDecision(about, { did: 'asked', matches, answeredBy: 'machine', event })
-  if (event.toolUseId === undefined) runtime.log(`a prompt in ${session.client} cannot be read back: the call has no id`)
-  return { outcome: 'ask', text: refusalText({ matches, state: { kind: 'waiting_here', command: `holdpoint approve ${handle}` }, handle }).replace(/ Do not retry: .*/, ' Yes holds for the rest of this session, at most a day.') }
+  if (event.toolUseId === undefined)
+    runtime.log(`a prompt in ${session.client} cannot be read back: the call has no id`)
+  return {
+    outcome: 'ask',
+    text: refusalText({
+      matches,
+      state: { kind: 'waiting_here', command: `holdpoint approve ${handle}` },
+      handle,
+    }).replace(/ Do not retry: .*/, ' Yes holds for the rest of this session, at most a day.'),
+  }
 }
 
 /** Refused on this machine: denied by a rule, or nobody is at the keyboard to be asked. */
@@ -90,14 +121,32 @@ function refusedHere(about: About): Decision {
   }
   const denied = deniedHere(about)
   if (denied) return denied
-  const keys = matches.map(match => match.key).sort().join()
+  const keys = matches
+    .map(match => match.key)
+    .sort()
+    .join()
   const open = [...runtime.state.questions.values()].find(
-    q => q.state === 'open' && q.decision.did === 'refused' && q.decision.session === session.id && q.decision.rules.map(r => r.key).sort().join() === keys,
+    q =>
+      q.state === 'open' &&
+      q.decision.did === 'refused' &&
+      q.decision.session === session.id &&
+      q.decision.rules
+        .map(r => r.key)
+        .sort()
+        .join() === keys,
   )
   const question = open?.decision.handle
-  const own = recordDecision(about, { did: 'refused', matches, answeredBy: 'machine', event, ...(question ? { question } : {}) })
+  const own = recordDecision(about, {
+    did: 'refused',
+    matches,
+    answeredBy: 'machine',
+    event,
+    ...(question ? { question } : {}),
+  })
   const handle = question ?? own
-  return refuse(refusalText({ matches, state: { kind: 'waiting_here', command: `holdpoint approve ${handle}` }, handle }))
+  return refuse(
+    refusalText({ matches, state: { kind: 'waiting_here', command: `holdpoint approve ${handle}` }, handle }),
+  )
 }
 
 /** A person at this machine said no: it stands for the session up to a day, and asks nobody again. */
@@ -106,10 +155,13 @@ function deniedHere(about: About): Decision | undefined {
   const matches = plan.evaluation.decidedBy
   const now = runtime.now()
   for (const [handle, question] of runtime.state.questions) {
-    if (question.state !== 'denied' || (question.standsUntil ?? 0) <= now || question.decision.session !== session.id) continue
+    if (question.state !== 'denied' || (question.standsUntil ?? 0) <= now || question.decision.session !== session.id)
+      continue
     if (!question.decision.rules.some(rule => matches.some(match => match.key === rule.key))) continue
     recordDecision(about, { did: 'refused', matches, answeredBy: 'machine', event, question: handle })
-    return refuse(refusalText({ matches, state: { kind: 'denied', until: new Date(question.standsUntil!).toISOString() }, handle }))
+    return refuse(
+      refusalText({ matches, state: { kind: 'denied', until: new Date(question.standsUntil!).toISOString() }, handle }),
+    )
   }
   return undefined
 }
@@ -138,7 +190,15 @@ export function takeResults(runtime: Runtime, session: Session, { results, ungua
   if (unguarded.calls === 0) return
   const time = (ms: number) => new Date(ms).toISOString()
   const { calls, fromMs, toMs } = unguarded
-  record(runtime, { kind: 'not_judged', client: session.client, session: session.id, sessionRef: session.ref, calls, from: time(fromMs), to: time(toMs) })
+  record(runtime, {
+    kind: 'not_judged',
+    client: session.client,
+    session: session.id,
+    sessionRef: session.ref,
+    calls,
+    from: time(fromMs),
+    to: time(toMs),
+  })
 }
 
 /** A call that was asked about has run: the person said yes, which holds for the rest of the session, at most a day. */
@@ -150,6 +210,13 @@ export function promptAnswered(runtime: Runtime, toolUse: string): void {
 /** Everything that is not a tool call: nothing is held, but something may be learned. */
 export function noteEvent(runtime: Runtime, event: HookEvent, session: Session): void {
   if (event.kind === 'tool_done' && event.toolUseId !== undefined) promptAnswered(runtime, event.toolUseId)
-  if (event.kind === 'session_end') record(runtime, { kind: 'session_end', client: session.client, session: session.id, reason: event.reason.slice(0, 40) })
-  if (event.kind === 'turn_end' || event.kind === 'prompt' || event.kind === 'session_end') takeResults(runtime, session, runtime.sessions.observe(session))
+  if (event.kind === 'session_end')
+    record(runtime, {
+      kind: 'session_end',
+      client: session.client,
+      session: session.id,
+      reason: event.reason.slice(0, 40),
+    })
+  if (event.kind === 'turn_end' || event.kind === 'prompt' || event.kind === 'session_end')
+    takeResults(runtime, session, runtime.sessions.observe(session))
 }

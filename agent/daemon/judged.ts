@@ -37,7 +37,8 @@ export class Judged {
   add(session: string, toolUse: string): void {
     const mark = markOf(session, toolUse)
     if (this.marks.has(mark)) return
-    if (this.marks.size >= IDS_MAX) for (const oldest of [...this.marks].slice(0, IDS_MAX / 10)) this.marks.delete(oldest)
+    if (this.marks.size >= IDS_MAX)
+      for (const oldest of [...this.marks].slice(0, IDS_MAX / 10)) this.marks.delete(oldest)
     this.marks.add(mark)
     try {
       this.openToday()
@@ -69,7 +70,9 @@ export class Judged {
 
   private files(): string[] {
     try {
-      return readdirSync(this.home.judged).filter(name => /^\d{4}-\d\d-\d\d\.ids$/.test(name)).sort()
+      return readdirSync(this.home.judged)
+        .filter(name => /^\d{4}-\d\d-\d\d\.ids$/.test(name))
+        .sort()
     } catch {
       return []
     }
@@ -85,4 +88,7 @@ export class Judged {
 }
 
 const markOf = (session: string, toolUse: string): string =>
-  createHash('sha256').update(`${session}\n${toolUse}`).digest('hex').slice(0, LINE - 1)
+  createHash('sha256')
+    .update(`${session}\n${toolUse}`)
+    .digest('hex')
+    .slice(0, LINE - 1)

@@ -38,7 +38,11 @@ export function takeLock(home: Home): (() => void) | undefined {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return undefined
       }
       const holder = readJson<Holder>(home.lock)
-      if (holder && isRunning(holder)) throw new DaemonRefused('already_running', `The daemon of ${home.root} is already running (process ${holder.pid}).`)
+      if (holder && isRunning(holder))
+        throw new DaemonRefused(
+          'already_running',
+          `The daemon of ${home.root} is already running (process ${holder.pid}).`,
+        )
       // gone: move it away, so that of two that find it only one does; what was moved is looked at again
       const moved = `${home.lock}.stale-${process.pid}`
       try {

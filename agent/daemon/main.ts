@@ -1,12 +1,13 @@
 import { appendFileSync, statSync, truncateSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { claude } from '#agent/clients/claude/claude.ts'
 import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
+import { claude } from '#agent/clients/claude/claude.ts'
 import { ControlPlane } from '#agent/control-plane.ts'
 import { random } from '#agent/crypto.ts'
 import { ensureDir, type Home, openHome, readBytes, readJson, remove, writeAtomic, writeJson } from '#agent/home.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readMachineKey, readTeam } from '#agent/trust/team.ts'
+import { WatchedFile } from '#agent/trust/watched-file.ts'
 import { base64url } from '#core/bytes.ts'
 import { apiRoutes } from './api.ts'
 import { Counters } from './counters.ts'
@@ -14,15 +15,15 @@ import { type DoorSecrets, makeDoor } from './door.ts'
 import { Follower } from './follow.ts'
 import { Failures, hookRoute } from './hook-route.ts'
 import { Journal } from './journal.ts'
-import { Judged } from './judged.ts'
 import { takeResults } from './judge.ts'
+import { Judged } from './judged.ts'
 import { DaemonRefused, takeLock } from './lock.ts'
 import { openPort, proves } from './neighbour.ts'
 import { listPrices } from './prices.ts'
 import { Reporter } from './report.ts'
 import { endWhatIsOver } from './requests.ts'
 import { Rules } from './rules.ts'
-import { alarm, type Membership, record, type Runtime } from './runtime.ts'
+import { alarm, type Membership, type Runtime, record } from './runtime.ts'
 import { Sessions } from './sessions.ts'
 import { takeSpool } from './spool.ts'
 import { State } from './state.ts'
@@ -81,7 +82,13 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Daemon> {
   }
 }
 
-async function start(home: Home, version: string, now: () => number, options: DaemonOptions, unlock: (() => void) | undefined): Promise<Daemon> {
+async function start(
+  home: Home,
+  version: string,
+  now: () => number,
+  options: DaemonOptions,
+  unlock: (() => void) | undefined,
+): Promise<Daemon> {
   const startedAt = new Date(now()).toISOString()
   const log = logTo(home, now)
   const secret = readSecret(home)
@@ -95,10 +102,22 @@ async function start(home: Home, version: string, now: () => number, options: Da
   for (const entry of journal.opened) state.apply(entry)
   for (const trouble of journal.troubles) log(`the journal: ${trouble}`)
 
-  const adapters = new Map((options.adapters ?? [claude as unknown as ClientAdapter]).map(adapter => [adapter.client, adapter]))
+  const adapters = new Map(
+    (options.adapters ?? [claude as unknown as ClientAdapter]).map(adapter => [adapter.client, adapter]),
+  )
   const clientHome = options.clientHome ?? { homeDir: homedir(), env: process.env }
   const judged = new Judged(home, now)
-  const sessions = new Sessions(home, clientHome, adapters, listPrices(), judged, secret, now, Date.parse(tokens.since), session => state.costHigh.get(session))
+  const sessions = new Sessions(
+    home,
+    clientHome,
+    adapters,
+    listPrices(),
+    judged,
+    secret,
+    now,
+    Date.parse(tokens.since),
+    session => state.costHigh.get(session),
+  )
   const counters = new Counters(home)
   const runtime: Runtime = {
     home,
@@ -113,7 +132,12 @@ async function start(home: Home, version: string, now: () => number, options: Da
       home,
       () => runtime.membership?.trust,
       local => {
-        record(runtime, { kind: 'local_rules', ok: local.errors.length === 0, rules: local.rules.length, problems: local.errors.length })
+        record(runtime, {
+          kind: 'local_rules',
+          ok: local.errors.length === 0,
+          rules: local.rules.length,
+          problems: local.errors.length,
+        })
         if (local.errors.length > 0) alarm(runtime, 'local_rules_broken')
       },
     ),
@@ -127,8 +151,10 @@ async function start(home: Home, version: string, now: () => number, options: Da
   }
   runtime.membership = join(runtime)
   if (journal.troubles.includes('disk_full')) alarm(runtime, 'disk_full')
+  for (const [answerId, { handle, toolUse }] of [...state.doubled])
+    record(runtime, { kind: 'second_use', handle, answerId, toolUse })
   runtime.rules.inForce()
-  noteFirstUse(runtime)
+  noteJoined(runtime)
 
   const follower = new Follower(runtime, () => random(1)[0]! / 256)
   const reporter = new Reporter(runtime)
@@ -146,7 +172,10 @@ async function start(home: Home, version: string, now: () => number, options: Da
       hookRoute(runtime, failures, exchangeSoon),
       ...apiRoutes(runtime, {
         startedAt,
-        sync: () => follower.sync(),
+        sync: () => {
+          lookAtMembership()
+          return follower.sync()
+        },
         report: () => reporter.send(),
         stop: () => void setImmediate(() => void stop()),
         takeSpool: () => void takeSpool(runtime),
@@ -172,7 +201,7 @@ async function start(home: Home, version: string, now: () => number, options: Da
 
   const tick = async () => {
     takeSpool(runtime)
-    if (noteMembership(runtime)) restartFollowing()
+    lookAtMembership()
     lookAtSessions(runtime)
     endWhatIsOver(runtime)
     failures.flush()
@@ -190,6 +219,12 @@ async function start(home: Home, version: string, now: () => number, options: Da
     following = new Follower(runtime, () => random(1)[0]! / 256)
     following.start()
   }
+  // joining and leaving take effect at once: the file is looked at with the spool
+  const teamFile = new WatchedFile(home.team, 64 * 1024)
+  teamFile.look()
+  function lookAtMembership(): void {
+    if (teamFile.look().changed && noteMembership(runtime)) restartFollowing()
+  }
   restartFollowing()
   let ticking = false
   const minute = setInterval(() => {
@@ -201,7 +236,10 @@ async function start(home: Home, version: string, now: () => number, options: Da
         ticking = false
       })
   }, MINUTE_MS)
-  const spool = setInterval(() => void takeSpool(runtime), SPOOL_EVERY_MS)
+  const spool = setInterval(() => {
+    takeSpool(runtime)
+    lookAtMembership()
+  }, SPOOL_EVERY_MS)
 
   let ending: Promise<void> | undefined
   const stop = (): Promise<void> => {
@@ -226,7 +264,16 @@ async function start(home: Home, version: string, now: () => number, options: Da
     })()
     return ending
   }
-  return { port: secrets.port, home, runtime, sync: () => follower.sync(), report: () => reporter.send(), tick, stop, stopped }
+  return {
+    port: secrets.port,
+    home,
+    runtime,
+    sync: () => follower.sync(),
+    report: () => reporter.send(),
+    tick,
+    stop,
+    stopped,
+  }
 }
 
 /** Writes what is kept in memory between times; a disk that takes none is told once and tried again. */
@@ -272,12 +319,22 @@ function noteMembership(runtime: Runtime): boolean {
   const known = runtime.membership?.team
   if (known?.machine === team?.machine && known?.token === team?.token) return false
   runtime.membership = join(runtime)
-  noteFirstUse(runtime)
+  noteJoined(runtime)
   return true
 }
 
-/** A root that was taken as it came: told once, and shown with the machine for as long as it holds. */
-function noteFirstUse(runtime: Runtime): void {
+/**
+ * Chains that this home speaks for another machine now, or for none. What was before is not told to whom it joined after.
+ * A root that was taken as it came is told once, and shown with the machine for as long as it holds.
+ */
+function noteJoined(runtime: Runtime): void {
+  const machine = runtime.membership?.team.machine
+  const { joined } = runtime.state
+  if (joined && joined.machine !== machine) record(runtime, { kind: 'left', machine: joined.machine })
+  if (machine && joined?.machine !== machine) {
+    record(runtime, { kind: 'joined', machine })
+    runtime.counters.dropPending()
+  }
   if (runtime.membership?.team.firstUse && !runtime.state.alarms.has('first_use_pin')) alarm(runtime, 'first_use_pin')
 }
 
@@ -288,7 +345,10 @@ function readSecret(home: Home): Uint8Array {
   try {
     writeAtomic(home, home.secret, made)
   } catch (error) {
-    throw new DaemonRefused('no_home', `${home.root} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}), and nothing is there yet to start from.`)
+    throw new DaemonRefused(
+      'no_home',
+      `${home.root} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}), and nothing is there yet to start from.`,
+    )
   }
   return made
 }
@@ -297,19 +357,36 @@ function readTokens(home: Home, now: () => number): Tokens {
   const kept = readJson<Partial<Tokens>>(home.tokens) ?? {}
   const port = Number.isInteger(kept.port) && kept.port! > 0 && kept.port! < 65536 ? kept.port! : 0
   const token = (given: unknown) => (typeof given === 'string' && given.length >= 40 ? given : base64url(random(32)))
-  return { port, hookToken: token(kept.hookToken), apiToken: token(kept.apiToken), since: typeof kept.since === 'string' ? kept.since : new Date(now()).toISOString() }
+  return {
+    port,
+    hookToken: token(kept.hookToken),
+    apiToken: token(kept.apiToken),
+    since: typeof kept.since === 'string' ? kept.since : new Date(now()).toISOString(),
+  }
 }
 
 /** Opens the door on loopback. A port that somebody else holds is not swapped for another: installed hooks point at it. */
-async function listen(door: ReturnType<typeof makeDoor>, port: number, secret: Uint8Array, runtime: Runtime): Promise<number> {
+async function listen(
+  door: ReturnType<typeof makeDoor>,
+  port: number,
+  secret: Uint8Array,
+  runtime: Runtime,
+): Promise<number> {
   try {
     return await openPort(door, port)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    if (await proves(port, secret)) throw new DaemonRefused('already_running', `The daemon of ${runtime.home.root} is already running on port ${port}.`)
+    if (await proves(port, secret))
+      throw new DaemonRefused(
+        'already_running',
+        `The daemon of ${runtime.home.root} is already running on port ${port}.`,
+      )
     alarm(runtime, 'daemon_impostor')
     runtime.journal.close()
-    throw new DaemonRefused('port_taken', `Port ${port}, where the hooks of this machine go, belongs to another program. End it, or delete ${runtime.home.tokens} and install the hooks again.`)
+    throw new DaemonRefused(
+      'port_taken',
+      `Port ${port}, where the hooks of this machine go, belongs to another program. End it, or delete ${runtime.home.tokens} and install the hooks again.`,
+    )
   }
 }
 
@@ -333,4 +410,3 @@ function logTo(home: Home, now: () => number): (line: string) => void {
     }
   }
 }
-

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { hex } from '#core/bytes.ts'
 import { proof, random, sameSecret } from '#agent/crypto.ts'
+import { hex } from '#core/bytes.ts'
 
 /** Opens a server on 127.0.0.1; resolves with the port it got. */
 export function openPort(server: Server, port: number): Promise<number> {

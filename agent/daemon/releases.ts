@@ -1,5 +1,5 @@
 import { crypto } from '#agent/crypto.ts'
-import { type Judged, releaseByAnswer, type ReleaseContext, withinCeilings } from '#core/approval/accept.ts'
+import { type Judged, type ReleaseContext, releaseByAnswer, withinCeilings } from '#core/approval/accept.ts'
 import { type Answer, openAnswer } from '#core/approval/answer.ts'
 import type { Figures } from '#core/figure.ts'
 import { mayRelease } from '#core/fresh.ts'
@@ -14,7 +14,12 @@ export type Blocked = { grant: Grant; why: string }
 const opened = new WeakMap<Grant, { root: string; answer: Answer | undefined }>()
 
 /** What lets rules go on for one call of a session, and which approvals cannot, each with the reason. */
-export function releasesFor(runtime: Runtime, session: string, toolUse: string | undefined, figures: Figures): Releases & { blocked: Blocked[] } {
+export function releasesFor(
+  runtime: Runtime,
+  session: string,
+  toolUse: string | undefined,
+  figures: Figures,
+): Releases & { blocked: Blocked[] } {
   const standing: Release[] = []
   const steps: Release[] = []
   const blocked: Blocked[] = []
@@ -35,13 +40,21 @@ export function releasesFor(runtime: Runtime, session: string, toolUse: string |
 /** Only rules that are still what they were when the question was asked. */
 function liftedKeys(runtime: Runtime, grant: Grant): string[] {
   const { digests } = runtime.rules.inForce()
-  return grant.rules.filter(({ key, digest }) => digest !== undefined && digests.get(key) === digest).map(({ key }) => key)
+  return grant.rules
+    .filter(({ key, digest }) => digest !== undefined && digests.get(key) === digest)
+    .map(({ key }) => key)
 }
 
-function judgeGrant(runtime: Runtime, grant: Grant, toolUse: string | undefined, figures: Figures): Judged | { ok: false; why: 'bad_signature' } {
+function judgeGrant(
+  runtime: Runtime,
+  grant: Grant,
+  toolUse: string | undefined,
+  figures: Figures,
+): Judged | { ok: false; why: 'bad_signature' } {
   // the same call keeps its answer, whatever has happened since (a retry, a resumed session)
   const isOwnRetry = grant.scope === 'step' && grant.spentBy !== undefined && grant.spentBy === toolUse
-  if (grant.spentBy !== undefined && !isOwnRetry) return { ok: false, why: 'spent' }
+  if (isOwnRetry) return { ok: true }
+  if (grant.spentBy !== undefined) return { ok: false, why: 'spent' }
   if (grant.jws === undefined) {
     if (clockOf(runtime) >= grant.notAfter) return { ok: false, why: 'expired' }
     return withinCeilings(grant.until, figures)

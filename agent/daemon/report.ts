@@ -20,6 +20,8 @@ const IN_A_ROW = 50
  * is counted twice and nothing is lost. Losing this file tells too much, never too little.
  */
 type Sync = {
+  /** The machine it speaks for: joining anew begins anew, and tells nothing of the time before. */
+  machine?: string
   /** Number of the newest report that was made. */
   seq: number
   /** Everything in the journal up to here is known there. */
@@ -36,7 +38,8 @@ export class Reporter {
 
   constructor(private readonly runtime: Runtime) {
     const kept = readJson<Sync>(runtime.home.sync)
-    this.sync = Number.isSafeInteger(kept?.seq) && Number.isSafeInteger(kept?.journalTo) ? kept! : { seq: 0, journalTo: -1 }
+    this.sync =
+      Number.isSafeInteger(kept?.seq) && Number.isSafeInteger(kept?.journalTo) ? kept! : { seq: 0, journalTo: -1 }
     this.known = kept?.recorded !== undefined
   }
 
@@ -53,6 +56,7 @@ export class Reporter {
   private async sendOne(): Promise<boolean> {
     const { membership } = this.runtime
     if (!membership) return false
+    this.beginFor(membership.team.machine)
     const pending = (this.sync.pending ??= this.make())
     this.keep()
     const answer = await membership.controlPlane.report(pending.report)
@@ -64,6 +68,14 @@ export class Reporter {
     this.known = true
     this.keep()
     return this.next().length > 0 || this.runtime.counters.pending(COUNTS_MAX + 1).length > COUNTS_MAX
+  }
+
+  private beginFor(machine: string): void {
+    if (this.sync.machine === machine) return
+    Object.assign(this.sync, { machine, seq: 0, journalTo: this.runtime.state.joined?.seq ?? -1 })
+    delete this.sync.recorded
+    delete this.sync.pending
+    this.known = false
   }
 
   private next(): Entry[] {
@@ -109,18 +121,32 @@ export class Reporter {
       },
       hooks: hookLevels(this.runtime),
       // before the control plane has told what it has on record, saying anything here could only look like a reset
-      ...(this.known ? { journal: recorded ? this.runtime.journal.headBeside(recorded) : this.runtime.journal.head } : {}),
+      ...(this.known
+        ? { journal: recorded ? this.runtime.journal.headBeside(recorded) : this.runtime.journal.head }
+        : {}),
       unguarded: this.runtime.sessions
         .all()
         .filter(session => session.unguarded > 0 && isClient(session.client))
         .sort((a, b) => b.lastSeen - a.lastSeen)
         .slice(0, 200)
-        .map(session => ({ client: session.client as Client, sessionRef: session.ref, calls: session.unguarded, day: session.unguardedDay! })),
+        .map(session => ({
+          client: session.client as Client,
+          sessionRef: session.ref,
+          calls: session.unguarded,
+          day: session.unguardedDay!,
+        })),
       outcomes: taken.flatMap(outcomesOf),
       counts,
       grants: taken.flatMap(entry =>
         entry.kind === 'spend' || entry.kind === 'lapsed'
-          ? [{ handle: entry.handle, answerId: entry.answerId, what: entry.kind === 'spend' ? ('used' as const) : ('lapsed' as const), at: entry.at }]
+          ? [
+              {
+                handle: entry.handle,
+                answerId: entry.answerId,
+                what: entry.kind === 'spend' ? ('used' as const) : ('lapsed' as const),
+                at: entry.at,
+              },
+            ]
           : [],
       ),
       alarms: alarmsOf(taken),
@@ -159,28 +185,53 @@ function outcomesOf(entry: Entry): Report['outcomes'] {
   const organisation = organisationRules(entry)
   // what a local rule alone has crossed stays at home
   const names = new Set(organisation.flatMap(rule => rule.key.slice('org:'.length)))
-  return [...names].filter(name => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)).map(rule => {
-    const required = organisation.find(r => r.key === `org:${rule}`)!.require
-    const outcome = required.startsWith('approver') ? ('approver' as const) : (required as 'allow' | 'ask' | 'deny')
-    const figures = organisation.length === entry.rules.length ? entry.wire.slice(0, 16) : []
-    return { handle, rule, client: client as Client, action, sessionRef, stage, outcome, did, at, figures }
-  })
+  return [...names]
+    .filter(name => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+    .map(rule => {
+      const required = organisation.find(r => r.key === `org:${rule}`)!.require
+      const outcome = required.startsWith('approver') ? ('approver' as const) : (required as 'allow' | 'ask' | 'deny')
+      const figures = organisation.length === entry.rules.length ? entry.wire.slice(0, 16) : []
+      return { handle, rule, client: client as Client, action, sessionRef, stage, outcome, did, at, figures }
+    })
 }
 
 function alarmsOf(entries: Entry[]): Report['alarms'] {
   const byKind = new Map<Report['alarms'][number]['what'], { count: number; at: string }>()
   for (const entry of entries) {
     const what =
-      entry.kind === 'alarm' ? entry.what
-      : entry.kind === 'journal_reset' || entry.kind === 'journal_rolled_back' || entry.kind === 'guard_refused' ? entry.kind
-      : entry.kind === 'second_use' ? 'second_use_of_answer'
-      : undefined
+      entry.kind === 'alarm'
+        ? entry.what
+        : entry.kind === 'journal_reset' || entry.kind === 'journal_rolled_back' || entry.kind === 'guard_refused'
+          ? entry.kind
+          : entry.kind === 'second_use'
+            ? 'second_use_of_answer'
+            : undefined
     if (what) byKind.set(what, { count: (byKind.get(what)?.count ?? 0) + 1, at: entry.at })
   }
   return [...byKind].map(([what, { count, at }]) => ({ what, at, count }))
 }
 
-const ERROR_CODES: readonly string[] = ['malformed', 'bad_signature', 'unknown_key', 'other_organisation', 'lower_version', 'same_version_other_content', 'too_large', 'wrong_sequence', 'wrong_predecessor', 'wrong_next_key', 'too_few_signatures', 'key_in_two_roles', 'equivocation', 'not_the_pinned_root', 'expired', 'from_the_future', 'unreachable', 'revoked', 'disk']
+const ERROR_CODES: readonly string[] = [
+  'malformed',
+  'bad_signature',
+  'unknown_key',
+  'other_organisation',
+  'lower_version',
+  'same_version_other_content',
+  'too_large',
+  'wrong_sequence',
+  'wrong_predecessor',
+  'wrong_next_key',
+  'too_few_signatures',
+  'key_in_two_roles',
+  'equivocation',
+  'not_the_pinned_root',
+  'expired',
+  'from_the_future',
+  'unreachable',
+  'revoked',
+  'disk',
+]
 type ErrorCode = NonNullable<Report['rules']['lastError']>['code']
 const errorCode = (code: string): ErrorCode => (ERROR_CODES.includes(code) ? code : 'malformed') as ErrorCode
 
@@ -198,7 +249,11 @@ const OFF: Record<string, Report['hooks'][number]['off'][number]> = {
   no_proxy_emptied: 'proxy_diverts_hook',
   canary_failed: 'canary_failed',
 }
-const LEVEL: Record<HookInspection['level'], Level> = { user_hook: 'user-hook', broken: 'broken', not_installed: 'not-installed' }
+const LEVEL: Record<HookInspection['level'], Level> = {
+  user_hook: 'user-hook',
+  broken: 'broken',
+  not_installed: 'not-installed',
+}
 
 const INSPECT_EVERY_MS = 60_000
 const inspected = new WeakMap<ClientAdapter, { at: number; hook: HookInspection | undefined }>()
@@ -207,7 +262,14 @@ const inspected = new WeakMap<ClientAdapter, { at: number; hook: HookInspection 
 export function inspectHooks(runtime: Runtime, adapter: ClientAdapter): HookInspection | undefined {
   const known = inspected.get(adapter)
   if (known && Math.abs(runtime.now() - known.at) < INSPECT_EVERY_MS) return known.hook
-  const projectDirs = [...new Set(runtime.sessions.all().filter(s => s.client === adapter.client).map(s => s.cwd))].slice(0, 20)
+  const projectDirs = [
+    ...new Set(
+      runtime.sessions
+        .all()
+        .filter(s => s.client === adapter.client)
+        .map(s => s.cwd),
+    ),
+  ].slice(0, 20)
   let hook: HookInspection | undefined
   try {
     hook = adapter.hooks.inspect(runtime.clientHome, { projectDirs })
@@ -225,8 +287,18 @@ export function hookLevels(runtime: Runtime): Report['hooks'] {
     if (!hook) return [{ client: adapter.client, level: 'broken' as const, off: ['settings_unreadable' as const] }]
     const off = hook.findings.flatMap(({ code, file }) => {
       if (code !== 'hooks_disabled') return OFF[code] ?? []
-      return [file === adapter.hooks.settingsPath(runtime.clientHome) ? ('hooks_disabled_by_user' as const) : ('hooks_disabled_by_project' as const)]
+      return [
+        file === adapter.hooks.settingsPath(runtime.clientHome)
+          ? ('hooks_disabled_by_user' as const)
+          : ('hooks_disabled_by_project' as const),
+      ]
     })
-    return [{ client: adapter.client, level: LEVEL[hook.level], off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)] }]
+    return [
+      {
+        client: adapter.client,
+        level: LEVEL[hook.level],
+        off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)],
+      },
+    ]
   })
 }

@@ -9,7 +9,7 @@ import { makeHandle } from '#core/id.ts'
 import { ANSWER_MAX_MS, REQUEST_WAIT_S } from '#core/limits.ts'
 import { roleRank } from '#core/role.ts'
 import type { About } from './decision.ts'
-import { clockOf, record, type Runtime } from './runtime.ts'
+import { clockOf, type Runtime, record } from './runtime.ts'
 import type { FiledRequest } from './state.ts'
 
 /** A run without a person ends with its process and may be resumed: its requests wait this long before they are taken back. */
@@ -21,11 +21,17 @@ const LEFT_BY_PERSON = new Set(['prompt_input_exit', 'clear', 'logout'])
  * Makes a request about a held call and chains it whole, before anything is sent. Nothing in it is free text: fixed words,
  * numbers, the organisation's own rule names, and references that only this machine can make (DESIGN §6).
  */
-export function openRequest({ runtime, client, session, plan }: About, matches: readonly Match[], keys: string[]): FiledRequest {
+export function openRequest(
+  { runtime, client, session, plan }: About,
+  matches: readonly Match[],
+  keys: string[],
+): FiledRequest {
   const { team } = runtime.membership!
   const { organisation, set } = runtime.rules.inForce()
   const now = clockOf(runtime)
-  const earlier = [...runtime.state.requests.values()].filter(asked => asked.session === session.id && [...asked.keys].sort().join() === keys.join())
+  const earlier = [...runtime.state.requests.values()].filter(
+    asked => asked.session === session.id && [...asked.keys].sort().join() === keys.join(),
+  )
   const waits = matches.map(({ rule }) => (isUnsupported(rule) ? undefined : rule.expires) ?? REQUEST_WAIT_S)
   const request: ApprovalRequest = {
     v: 1,
@@ -47,7 +53,14 @@ export function openRequest({ runtime, client, session, plan }: About, matches: 
   }
   const roles = matches.flatMap(({ require }) => (require.kind === 'approver' ? [require.role] : []))
   const role = roles.reduce((a, b) => (roleRank(b) > roleRank(a) ? b : a), 'member' as const)
-  record(runtime, { kind: 'request', request, digest: requestDigest(request, crypto.sha256), session: session.id, keys, role })
+  record(runtime, {
+    kind: 'request',
+    request,
+    digest: requestDigest(request, crypto.sha256),
+    session: session.id,
+    keys,
+    role,
+  })
   return runtime.state.requests.get(request.handle)!
 }
 
@@ -58,15 +71,32 @@ function freeHandle(runtime: Runtime): string {
   }
 }
 
-/** Sends what waits to be sent, and takes back what was taken back. Throws the first failure; the rest waits for the next turn. */
+/**
+ * Sends what waits to be sent, and takes back what was taken back. One that the control plane refuses is tried again a while
+ * later and keeps no other back; that it cannot be reached is thrown, and the rest waits for the next turn.
+ */
 export async function sendRequests(runtime: Runtime): Promise<void> {
   const { membership } = runtime
   if (!membership) return
   for (const asked of [...runtime.state.requests.values()]) {
-    if (asked.state === 'pending' && !asked.filed && Date.parse(asked.request.expiresAt) > runtime.now()) await fileRequest(runtime, asked)
-    if (asked.withdraw && asked.filed) await withdrawRequest(runtime, asked.request.handle, asked.withdraw)
+    // one from before this machine joined anew is nobody's any more
+    if (asked.request.machine !== membership.team.machine) continue
+    if ((refusedUntil.get(asked) ?? 0) > runtime.now()) continue
+    try {
+      if (asked.state === 'pending' && !asked.filed && Date.parse(asked.request.expiresAt) > runtime.now())
+        await fileRequest(runtime, asked)
+      if (asked.withdraw && asked.filed) await withdrawRequest(runtime, asked.request.handle, asked.withdraw)
+    } catch (error) {
+      if (!(error instanceof ControlPlaneError) || error.code === 'unreachable' || error.revoked) throw error
+      refusedUntil.set(asked, runtime.now() + REFUSED_AGAIN_MS)
+      runtime.log(`${asked.request.handle} was not taken: ${error.code} ${error.message}`)
+    }
   }
 }
+
+/** A request that was refused is sent again after this: the limit, or what was in the way, may be gone. */
+const REFUSED_AGAIN_MS = 60_000
+const refusedUntil = new WeakMap<FiledRequest, number>()
 
 async function fileRequest(runtime: Runtime, asked: FiledRequest): Promise<void> {
   const { controlPlane, key } = runtime.membership!
@@ -93,10 +123,22 @@ async function fileRequest(runtime: Runtime, asked: FiledRequest): Promise<void>
 function mintAgain(runtime: Runtime, asked: FiledRequest): void {
   const request = { ...asked.request, handle: freeHandle(runtime), nonce: base64url(runtime.random(16)) }
   const { session, keys, role } = asked
-  record(runtime, { kind: 'request', request, digest: requestDigest(request, crypto.sha256), session, keys, role, replaces: asked.request.handle })
+  record(runtime, {
+    kind: 'request',
+    request,
+    digest: requestDigest(request, crypto.sha256),
+    session,
+    keys,
+    role,
+    replaces: asked.request.handle,
+  })
 }
 
-async function withdrawRequest(runtime: Runtime, handle: string, why: NonNullable<FiledRequest['withdraw']>): Promise<void> {
+async function withdrawRequest(
+  runtime: Runtime,
+  handle: string,
+  why: NonNullable<FiledRequest['withdraw']>,
+): Promise<void> {
   try {
     const { state } = await runtime.membership!.controlPlane.withdraw(handle, { by: 'machine', why })
     if (state !== 'withdrawn') runtime.log(`${handle} was ${state} before it could be taken back`)
@@ -105,13 +147,26 @@ async function withdrawRequest(runtime: Runtime, handle: string, why: NonNullabl
     const over = error instanceof ControlPlaneError && ['NOT_PENDING', 'NOT_FOUND', 'EXPIRED'].includes(error.code)
     if (!over) throw error
   }
-  record(runtime, { kind: 'state', handle, state: 'withdrawn', at2: new Date(runtime.now()).toISOString(), by: 'control plane' })
+  record(runtime, {
+    kind: 'state',
+    handle,
+    state: 'withdrawn',
+    at2: new Date(runtime.now()).toISOString(),
+    by: 'control plane',
+  })
 }
 
 /** Takes a request back: no record says that a person denied it. */
 export function takeBack(runtime: Runtime, handle: string, why: NonNullable<FiledRequest['withdraw']>): void {
   if (runtime.state.requests.get(handle)?.state !== 'pending') return
-  record(runtime, { kind: 'state', handle, state: 'withdrawn', at2: new Date(runtime.now()).toISOString(), by: 'machine', why })
+  record(runtime, {
+    kind: 'state',
+    handle,
+    state: 'withdrawn',
+    at2: new Date(runtime.now()).toISOString(),
+    by: 'machine',
+    why,
+  })
 }
 
 /** What ends by itself: requests whose time is up, whose session or rule is gone; answers that nobody has used. */
@@ -122,12 +177,16 @@ export function endWhatIsOver(runtime: Runtime): void {
   for (const { request, session, state } of [...runtime.state.requests.values()]) {
     if (state !== 'pending') continue
     const ended = runtime.sessions.get(request.client, session)?.ended
-    if (Date.parse(request.expiresAt) <= now) record(runtime, { kind: 'state', handle: request.handle, state: 'expired', at2, by: 'machine' })
-    else if (ended && (LEFT_BY_PERSON.has(ended.reason) || now - ended.at > HEADLESS_GRACE_MS)) takeBack(runtime, request.handle, 'session_ended')
-    else if (runtime.membership && request.rules.some(({ name, digest }) => organisation.get(name)?.digest !== digest)) takeBack(runtime, request.handle, 'rule_gone')
+    if (Date.parse(request.expiresAt) <= now)
+      record(runtime, { kind: 'state', handle: request.handle, state: 'expired', at2, by: 'machine' })
+    else if (ended && (LEFT_BY_PERSON.has(ended.reason) || now - ended.at > HEADLESS_GRACE_MS))
+      takeBack(runtime, request.handle, 'session_ended')
+    else if (runtime.membership && request.rules.some(({ name, digest }) => organisation.get(name)?.digest !== digest))
+      takeBack(runtime, request.handle, 'rule_gone')
   }
   for (const grant of runtime.state.grants.values()) {
-    if (grant.jws === undefined || grant.ended !== undefined || grant.spentBy !== undefined || grant.notAfter > now) continue
+    if (grant.jws === undefined || grant.ended !== undefined || grant.spentBy !== undefined || grant.notAfter > now)
+      continue
     record(runtime, { kind: 'lapsed', handle: grant.handle, answerId: grant.id })
   }
 }

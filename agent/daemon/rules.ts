@@ -6,9 +6,9 @@ import type { RuleInForce } from '#core/approval/accept.ts'
 import { ruleDigest } from '#core/approval/request.ts'
 import { type CompiledRules, compileRules, mergeRules, type ScopedRule } from '#core/boundary/evaluate.ts'
 import { chooseLocalRules, type LocalRules } from '#core/boundary/last-good.ts'
-import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
 import { readRules } from '#core/boundary/read-rules.ts'
 import { isUnsupported, ruleDigestInput } from '#core/boundary/rule.ts'
+import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
 
 /** Sections of config.yaml that are other parts' business. */
@@ -57,7 +57,11 @@ export class Rules {
     // a file that is there but cannot be read is a broken one: its last good text stays
     const text = bytes?.toString('utf8') ?? (why === undefined || why === 'absent' ? undefined : '\u0000')
     const lastGoodText = this.lastGood
-    this.local = chooseLocalRules({ text, ...(lastGoodText === undefined ? {} : { lastGoodText }), options: { sections: OTHER_SECTIONS } })
+    this.local = chooseLocalRules({
+      text,
+      ...(lastGoodText === undefined ? {} : { lastGoodText }),
+      options: { sections: OTHER_SECTIONS },
+    })
     if (this.local.source === 'current' && text !== undefined && text !== this.lastGood) {
       this.lastGood = text
       try {

@@ -36,7 +36,11 @@ export type Runtime = {
 }
 
 /** Chains an entry and applies it to what is known: the one way in which anything changes. */
-export function record(runtime: Pick<Runtime, 'journal' | 'state'>, body: EntryBody, options?: { durable?: boolean }): { entry: Entry; written: boolean } {
+export function record(
+  runtime: Pick<Runtime, 'journal' | 'state'>,
+  body: EntryBody,
+  options?: { durable?: boolean },
+): { entry: Entry; written: boolean } {
   const done = runtime.journal.append(body, options)
   runtime.state.apply(done.entry)
   return done
@@ -53,4 +57,5 @@ export function alarm(runtime: Pick<Runtime, 'journal' | 'state' | 'now'>, what:
 }
 
 /** The moment that limits are compared with: the clock, and never less than it has ever shown (TRUST §2). */
-export const clockOf = (runtime: Pick<Runtime, 'membership' | 'now'>): number => runtime.membership?.trust.clock() ?? runtime.now()
+export const clockOf = (runtime: Pick<Runtime, 'membership' | 'now'>): number =>
+  runtime.membership?.trust.clock() ?? runtime.now()

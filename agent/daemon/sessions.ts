@@ -115,9 +115,15 @@ export class Sessions {
     const deadline = performance.now() + budgetMs
     for (let more = true; more && performance.now() < deadline; ) {
       const { id: sessionId, cwd, transcriptPath } = session
-      const read = adapter.usage.readSession(this.clientHome, { sessionId, cwd, transcriptPath }, session.usage, this.pricing)
+      const read = adapter.usage.readSession(
+        this.clientHome,
+        { sessionId, cwd, transcriptPath },
+        session.usage,
+        this.pricing,
+      )
       session.usage = read.state
-      if (read.costPicoUsd !== undefined) session.cost = Math.max(session.cost ?? 0, microsUp(read.costPicoUsd, PICO_PER_MICRO))
+      if (read.costPicoUsd !== undefined)
+        session.cost = Math.max(session.cost ?? 0, microsUp(read.costPicoUsd, PICO_PER_MICRO))
       if (read.fresh) {
         session.costReadAt = this.now()
         delete session.costProblem
@@ -132,7 +138,11 @@ export class Sessions {
   }
 
   /** Counts tool uses that ran and that no hook had judged. One that is still waiting may yet be judged. */
-  private compare(session: Session, read: { toolUses: { toolUseId: string; atMs: number }[]; toolResults: SeenToolResult[] }, seen: Observation): void {
+  private compare(
+    session: Session,
+    read: { toolUses: { toolUseId: string; atMs: number }[]; toolResults: SeenToolResult[] },
+    seen: Observation,
+  ): void {
     const since = Math.max(this.since, this.now() - COMPARE_MS)
     for (const { toolUseId, atMs } of read.toolUses) {
       if (atMs >= since && !this.judged.has(session.id, toolUseId)) session.waiting[toolUseId] = atMs

@@ -5,7 +5,7 @@ import { seenAgents } from '#agent/guard/seen-agents.ts'
 import { readJson, remove } from '#agent/home.ts'
 import type { Client } from '#core/client.ts'
 import { attendedOf, judgeEvent } from './hook-route.ts'
-import { alarm, record, type Runtime } from './runtime.ts'
+import { alarm, type Runtime, record } from './runtime.ts'
 
 const FILE_MAX = 64 * 1024
 /** Taken in at one go; the rest follows. */
@@ -67,17 +67,29 @@ function takeLocalAnswer(runtime: Runtime, { handle, scope, pid, tty, at }: Spoo
   const decision = runtime.state.decisions.get(handle)?.entry
   const question = runtime.state.questions.get(decision?.question ?? handle)
   const target = question?.decision.handle ?? handle
-  const refuse = (why: string, chain?: string[]) => void record(runtime, { kind: 'guard_refused', handle: target, why, ...(chain ? { chain } : {}) })
+  const refuse = (why: string, chain?: string[]) =>
+    void record(runtime, { kind: 'guard_refused', handle: target, why, ...(chain ? { chain } : {}) })
   // what the organisation's approvers must answer is never answered here
-  if (!question) return void (decision || runtime.state.requests.has(handle) ? refuse('not answered on this machine') : runtime.log(`an answer to ${handle}, which nobody asked, was ignored`))
+  if (!question)
+    return void (decision || runtime.state.requests.has(handle)
+      ? refuse('not answered on this machine')
+      : alarm(runtime, 'local_answer_without_journal'))
   if (question.state !== 'open') return
-  if (typeof at !== 'string' || !(Math.abs(runtime.now() - Date.parse(at)) <= ANSWER_MAX_MS)) return refuse('given too long ago')
+  if (typeof at !== 'string' || !(Math.abs(runtime.now() - Date.parse(at)) <= ANSWER_MAX_MS))
+    return refuse('given too long ago')
   const chain = readChain(pid)
   const judged = judgeChain(chain, seenAgents(runtime.home.root))
   if (!judged.ok) return refuse(judged.code, describeChain(chain))
   record(
     runtime,
-    { kind: 'local_answer', handle: target, scope, how: 'cli', ...(typeof tty === 'string' ? { tty: tty.slice(0, 40) } : {}), chain: describeChain(chain) },
+    {
+      kind: 'local_answer',
+      handle: target,
+      scope,
+      how: 'cli',
+      ...(typeof tty === 'string' ? { tty: tty.slice(0, 40) } : {}),
+      chain: describeChain(chain),
+    },
     { durable: true },
   )
 }

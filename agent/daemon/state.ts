@@ -71,6 +71,10 @@ export class State {
   readonly costHigh = new Map<string, Micros>()
   /** Ids of the answers that have been taken, accepted or not. */
   readonly answered = new Set<string>()
+  /** Step answers that the journal shows as spent by a second call, not yet told. */
+  readonly doubled = new Map<string, { handle: string; toolUse: string }>()
+  /** The machine this home speaks for, and the line since which it does. */
+  joined: { machine: string; seq: number } | undefined
   answerSeq = 0
   unjudged = 0
   lastEntryAt: string | undefined
@@ -85,7 +89,7 @@ export class State {
         this.decide(entry, at)
         break
       case 'request': {
-        if (entry.replaces) this.requests.delete(entry.replaces)
+        if (entry.replaces) this.rename(entry.replaces, entry.request.handle)
         const { request, digest, session, keys, role } = entry
         this.requests.set(request.handle, { request, digest, session, keys, role, state: 'pending' })
         break
@@ -123,7 +127,10 @@ export class State {
         break
       case 'spend': {
         const grant = this.grants.get(entry.answerId)
-        if (grant) grant.spentBy = entry.toolUse
+        // two calls on one answer: what the daemon never does, so somebody else has written here
+        if (grant?.spentBy !== undefined && grant.spentBy !== entry.toolUse)
+          this.doubled.set(entry.answerId, { handle: entry.handle, toolUse: entry.toolUse })
+        else if (grant) grant.spentBy = entry.toolUse
         this.settle(entry.handle, 'used', entry.at)
         break
       }
@@ -133,6 +140,12 @@ export class State {
         this.settle(entry.handle, 'lapsed', entry.at)
         break
       }
+      case 'joined':
+        this.joined = { machine: entry.machine, seq: entry.seq }
+        break
+      case 'left':
+        this.joined = undefined
+        break
       case 'not_judged':
         this.unjudged += entry.calls
         break
@@ -143,6 +156,7 @@ export class State {
         this.alarm('journal_rolled_back', entry.at)
         break
       case 'second_use':
+        this.doubled.delete(entry.answerId)
         this.alarm('second_use_of_answer', entry.at)
         break
       case 'guard_refused':
@@ -163,8 +177,16 @@ export class State {
     if (cost !== undefined) this.costHigh.set(entry.session, Math.max(cost, this.costHigh.get(entry.session) ?? 0))
     if (entry.stage === 'shadow') for (const rule of entry.rules) this.shadowed.add(`${entry.session}\n${rule.key}`)
     if (entry.stage !== 'enforce' || entry.answeredBy !== 'machine' || entry.question) return
-    if (entry.did === 'asked' || entry.did === 'refused') this.questions.set(entry.handle, { decision: entry, at: entry.at, state: 'open' })
+    if (entry.did === 'asked' || entry.did === 'refused')
+      this.questions.set(entry.handle, { decision: entry, at: entry.at, state: 'open' })
     if (entry.did === 'asked' && entry.toolUse) this.prompts.set(entry.toolUse, entry.handle)
+  }
+
+  /** A request whose handle was another machine's: who was told the old one finds the new. */
+  private rename(old: string, handle: string): void {
+    this.requests.delete(old)
+    const told = this.decisions.get(old)
+    if (told) told.entry = { ...told.entry, question: handle }
   }
 
   private settle(handle: string, state: ApprovalState, at: string): void {
@@ -277,4 +299,3 @@ function isReported(entry: Entry): boolean {
       return false
   }
 }
-

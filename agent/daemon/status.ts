@@ -1,6 +1,6 @@
-import { ageMs } from '#core/fresh.ts'
-import { isUnsupported, requirementText } from '#core/boundary/rule.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
+import { isUnsupported, requirementText } from '#core/boundary/rule.ts'
+import { ageMs } from '#core/fresh.ts'
 import { formatMicros } from '#core/money.ts'
 import { isFreshEnough } from './releases.ts'
 import { hookLevels, inspectHooks } from './report.ts'
@@ -59,16 +59,28 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
         last: fired?.last,
         levels: levels.map(({ client, level, off }) => ({
           client,
-          level: rule.action === 'share' || rule.action === 'model_route' ? 'idle' : level === 'user-hook' && unread.length > 0 ? 'figure-unread' : level,
+          level:
+            rule.action === 'share' || rule.action === 'model_route'
+              ? 'idle'
+              : level === 'user-hook' && unread.length > 0
+                ? 'figure-unread'
+                : level,
           off,
           remedy: remedyOf(runtime, client),
         })),
         notes: [
-          ...unread.map(figure => `${figureLabel(figure)} cannot be read on this machine yet, so this rule ${rule.onUnknown === 'hold' ? 'always holds' : 'lets calls through'}`),
+          ...unread.map(
+            figure =>
+              `${figureLabel(figure)} cannot be read on this machine yet, so this rule ${rule.onUnknown === 'hold' ? 'always holds' : 'lets calls through'}`,
+          ),
           ...(isUnsupported(rule) ? [`this connector cannot read the rule: ${rule.reason}`] : []),
           ...(scope === 'local' && rule.require.kind === 'approver' ? ['answered on this machine, like ask'] : []),
           ...(rule.stage === 'shadow' ? ['in shadow: it records what it would have done'] : []),
-          ...(rule.action === 'share' ? ['nothing is uploaded under this rule yet'] : rule.action === 'model_route' ? ['no routing is configured'] : []),
+          ...(rule.action === 'share'
+            ? ['nothing is uploaded under this rule yet']
+            : rule.action === 'model_route'
+              ? ['no routing is configured']
+              : []),
         ],
       }
     }),
@@ -146,12 +158,26 @@ export function explain(runtime: Runtime, handle: string): object | undefined {
   const question = state.questions.get(decision?.question ?? handle)
   const history = runtime.journal.find(handle)
   if (!decision && !asked && history.length === 0) return undefined
-  const grants = [...state.grants.values()].filter(grant => grant.handle === (decision?.question ?? handle) || decision?.grants?.includes(grant.id))
+  const grants = [...state.grants.values()].filter(
+    grant => grant.handle === (decision?.question ?? handle) || decision?.grants?.includes(grant.id),
+  )
   return {
     handle,
     decision: decision ?? history.find(entry => entry.kind === 'decision'),
-    request: asked && { ...asked.request, digest: asked.digest, state: asked.state, role: asked.role, filed: asked.filed, answeredBy: asked.answeredBy, standsUntil: time(asked.standsUntil) },
-    question: question && { handle: question.decision.handle, state: question.state, standsUntil: time(question.standsUntil) },
+    request: asked && {
+      ...asked.request,
+      digest: asked.digest,
+      state: asked.state,
+      role: asked.role,
+      filed: asked.filed,
+      answeredBy: asked.answeredBy,
+      standsUntil: time(asked.standsUntil),
+    },
+    question: question && {
+      handle: question.decision.handle,
+      state: question.state,
+      standsUntil: time(question.standsUntil),
+    },
     grants: grants.map(grant => ({
       id: grant.id,
       handle: grant.handle,
@@ -182,6 +208,13 @@ export function readingsOf(runtime: Runtime): object[] {
       ...(session.unpriced.length > 0 ? { pricedAtBound: session.unpriced } : {}),
       ...(session.costProblem ? { problem: session.costProblem } : {}),
     },
-    ...NO_SOURCE.map(name => ({ client: session.client, session: session.id, name, value: 'unread', unit: 'pct', problem: 'nothing on this machine can read it yet' })),
+    ...NO_SOURCE.map(name => ({
+      client: session.client,
+      session: session.id,
+      name,
+      value: 'unread',
+      unit: 'pct',
+      problem: 'nothing on this machine can read it yet',
+    })),
   ])
 }

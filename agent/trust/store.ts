@@ -4,7 +4,7 @@ import { AppError, isAppError } from '#core/error.ts'
 import { type Fresh, openFresh } from '#core/fresh.ts'
 import { parseJws } from '#core/jws.ts'
 import { CLOCK_SKEW_MS, RULE_SET_MAX } from '#core/limits.ts'
-import { followRoot, openFirstRoot, readRoot, type RootEnvelope, type TrustedRoot, walkRoots } from '#core/root.ts'
+import { followRoot, openFirstRoot, type RootEnvelope, readRoot, type TrustedRoot, walkRoots } from '#core/root.ts'
 import { acceptRuleSet, openRuleSet, type TrustedRuleSet } from '#core/rule-set.ts'
 import { type Pin, readPin, writePin } from './pin.ts'
 import type { Team } from './team.ts'
@@ -86,13 +86,20 @@ export class TrustStore {
   private readRoots(bytes: Buffer | undefined): void {
     if (!bytes) return this.diskRefused('disk', 'The root documents on disk are gone or cannot be read.')
     try {
-      const chain = walkRoots(JSON.parse(bytes.toString('utf8')) as RootEnvelope[], this.team.org.id, crypto, this.pin?.rootDigest)
+      const chain = walkRoots(
+        JSON.parse(bytes.toString('utf8')) as RootEnvelope[],
+        this.team.org.id,
+        crypto,
+        this.pin?.rootDigest,
+      )
       if (this.root && chain.at(-1)!.digest !== this.root.digest) {
         // another, valid chain on disk: only a longer one of the same root counts, and that comes through follow()
-        if (!chain.some(root => root.digest === this.root!.digest)) throw new Error('the root documents on disk are others')
+        if (!chain.some(root => root.digest === this.root!.digest))
+          throw new Error('the root documents on disk are others')
       }
       this.chain = chain
-      if (!this.pin) this.savePin({ version: 0, rootSeq: this.root!.root.seq, rootDigest: this.root!.digest, clockHigh: this.now() })
+      if (!this.pin)
+        this.savePin({ version: 0, rootSeq: this.root!.root.seq, rootDigest: this.root!.digest, clockHigh: this.now() })
     } catch (error) {
       this.diskRefused(reason(error), `The root documents on disk are not in order: ${words(error)}`)
     }
@@ -102,7 +109,10 @@ export class TrustStore {
     const { root, pin } = this
     if (!root || !pin) return
     const waiting = readText(this.home.nextRuleset)
-    for (const [text, isNext] of [[jws, false], [waiting, true]] as const) {
+    for (const [text, isNext] of [
+      [jws, false],
+      [waiting, true],
+    ] as const) {
       if (text === undefined) continue
       try {
         const set = openRuleSet(text.trim(), root.root, crypto)
@@ -152,7 +162,8 @@ export class TrustStore {
    */
   take(brought: { roots?: RootEnvelope[]; rules?: string; fresh?: string }): { rules: boolean; root: boolean } {
     const current = this.root
-    if (!current) throw this.refused({ code: 'malformed', message: 'There is no root document on this machine; join again.' })
+    if (!current)
+      throw this.refused({ code: 'malformed', message: 'There is no root document on this machine; join again.' })
     const before = { version: this.version, seq: current.root.seq }
     try {
       const chain = this.walk(brought.roots ?? [])
@@ -179,8 +190,16 @@ export class TrustStore {
       const { seq } = readRoot(parseJws(envelope.signed[0] ?? '').payload)
       const known = chain[seq - 1]
       const before = chain[seq - 2]
-      const next = known && before ? followRoot(before, envelope, crypto) : known ? openFirstRoot(envelope, this.team.org.id, crypto) : followRoot(chain.at(-1)!, envelope, crypto)
-      if (known) throw new AppError('BAD_SIGNATURE', `Two different root documents with number ${next.root.seq}.`, { details: { why: 'equivocation' } })
+      const next =
+        known && before
+          ? followRoot(before, envelope, crypto)
+          : known
+            ? openFirstRoot(envelope, this.team.org.id, crypto)
+            : followRoot(chain.at(-1)!, envelope, crypto)
+      if (known)
+        throw new AppError('BAD_SIGNATURE', `Two different root documents with number ${next.root.seq}.`, {
+          details: { why: 'equivocation' },
+        })
       chain.push(next)
     }
     return chain
@@ -195,7 +214,12 @@ export class TrustStore {
     this.inForce = set
     this.attempt(() => {
       if (newRoot && newSet) writeAtomic(this.home, this.home.nextRuleset, set.jws)
-      if (newRoot || !this.diskGood) writeJson(this.home, this.home.roots, chain.map(r => r.envelope))
+      if (newRoot || !this.diskGood)
+        writeJson(
+          this.home,
+          this.home.roots,
+          chain.map(r => r.envelope),
+        )
       if (newSet) writeAtomic(this.home, this.home.ruleset, set.jws)
       remove(this.home.nextRuleset)
       this.rootsFile.look()
@@ -215,15 +239,27 @@ export class TrustStore {
     const fresh = openFresh(jws.trim(), root.root, now, crypto)
     const at = Date.parse(fresh.at)
     // a time signed for another version says nothing about the age of this one
-    if (fresh.version < this.version) throw new AppError('BAD_SIGNATURE', `The control plane calls version ${fresh.version} the newest; this machine has seen ${this.version}.`, { details: { why: 'lower_version' } })
+    if (fresh.version < this.version)
+      throw new AppError(
+        'BAD_SIGNATURE',
+        `The control plane calls version ${fresh.version} the newest; this machine has seen ${this.version}.`,
+        { details: { why: 'lower_version' } },
+      )
     if (fresh.version > this.version) return
-    if (fresh.version > 0 && fresh.digest !== this.pin!.digest) throw new AppError('BAD_SIGNATURE', `Version ${fresh.version} has two different contents.`, { details: { why: 'same_version_other_content' } })
+    if (fresh.version > 0 && fresh.digest !== this.pin!.digest)
+      throw new AppError('BAD_SIGNATURE', `Version ${fresh.version} has two different contents.`, {
+        details: { why: 'same_version_other_content' },
+      })
     if (this.newestFresh && at < Date.parse(this.newestFresh.at)) return
     this.newestFresh = fresh
     this.attempt(() => writeAtomic(this.home, this.home.fresh, jws))
     // the control plane has signed that it is now: a clock that once ran ahead may come back to that, never below it
     const signedNewer = at > (this.pin!.freshHigh ?? 0) && Math.abs(now - at) <= CLOCK_SKEW_MS
-    this.savePin({ ...this.pin!, freshHigh: Math.max(at, this.pin!.freshHigh ?? 0), clockHigh: signedNewer ? now : this.clock() })
+    this.savePin({
+      ...this.pin!,
+      freshHigh: Math.max(at, this.pin!.freshHigh ?? 0),
+      clockHigh: signedNewer ? now : this.clock(),
+    })
   }
 
   /** Remembers the highest clock reading; returns by how many milliseconds the clock stands behind it. */
@@ -239,7 +275,13 @@ export class TrustStore {
   private keepBoth(roots: RootEnvelope[]): void {
     if (this.equivocation) return
     this.equivocation = true
-    this.attempt(() => writeJson(this.home, this.home.equivocation, { at: new Date(this.now()).toISOString(), own: this.root?.envelope, other: roots }))
+    this.attempt(() =>
+      writeJson(this.home, this.home.equivocation, {
+        at: new Date(this.now()).toISOString(),
+        own: this.root?.envelope,
+        other: roots,
+      }),
+    )
   }
 
   private savePin(pin: Pin): void {
@@ -262,8 +304,7 @@ export class TrustStore {
   }
 }
 
-const sameEnvelope = (a: RootEnvelope, b: RootEnvelope) =>
-  payloads(a) !== undefined && payloads(a) === payloads(b)
+const sameEnvelope = (a: RootEnvelope, b: RootEnvelope) => payloads(a) !== undefined && payloads(a) === payloads(b)
 
 /** The payload part that all signatures of an envelope are over. */
 const payloads = (envelope: RootEnvelope) => envelope.signed[0]?.split('.')[1]

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { type Home, readJson } from '#agent/home.ts'
 import type { PrivateKey } from '#agent/crypto.ts'
+import { type Home, readJson } from '#agent/home.ts'
 
 /** What `holdpoint join` left: whom this machine has joined, and the token that says so. */
 export const Team = z.object({
@@ -24,5 +24,7 @@ export function readTeam(home: Home): Team | undefined {
 /** The machine's private key; undefined when there is none. */
 export function readMachineKey(home: Home): PrivateKey | undefined {
   const key = readJson<PrivateKey>(home.machineKey)
-  return key?.kty === 'OKP' && key.crv === 'Ed25519' && typeof key.x === 'string' && typeof key.d === 'string' ? key : undefined
+  return key?.kty === 'OKP' && key.crv === 'Ed25519' && typeof key.x === 'string' && typeof key.d === 'string'
+    ? key
+    : undefined
 }

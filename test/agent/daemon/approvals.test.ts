@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { parseJws } from '#core/jws.ts'
 import { fromUtf8 } from '#core/bytes.ts'
+import { parseJws } from '#core/jws.ts'
 import { Organisation, RULE } from './organisation.ts'
 import { attended, Machine, onCleanup, told } from './world.ts'
 
@@ -20,7 +20,8 @@ beforeEach(async () => {
   machine.spend(20.1)
 })
 
-const call = async (toolUse: string, fields: Record<string, unknown> = {}) => told(await machine.hook({ tool_use_id: toolUse, ...fields }))
+const call = async (toolUse: string, fields: Record<string, unknown> = {}) =>
+  told(await machine.hook({ tool_use_id: toolUse, ...fields }))
 
 /** A held call whose request has reached the control plane. */
 async function held(toolUse = 'toolu_0') {
@@ -192,7 +193,9 @@ describe('a session answer', () => {
     expect((await call('toolu_2')).decision).toBe('pass')
     const session = '00000000-0000-4000-8000-000000000009'
     machine.spend(20.1, { session })
-    expect((await call('toolu_3', { session_id: session, transcript_path: machine.transcript(session) })).decision).toBe('deny')
+    expect(
+      (await call('toolu_3', { session_id: session, transcript_path: machine.transcript(session) })).decision,
+    ).toBe('deny')
   })
 
   test('ends at its ceiling and asks again there', async () => {
@@ -220,7 +223,9 @@ describe('a session answer', () => {
   test('lifts the rules of its request and no others', async () => {
     org.answer(await held(), { scope: 'session' })
     await machine.daemon.sync()
-    org.publish(`${RULE('approver:lead')}  - name: second-limit\n    action: continue\n    when: { session_cost_usd: ">= 15" }\n    require: approver:admin\n    stage: enforce\n`)
+    org.publish(
+      `${RULE('approver:lead')}  - name: second-limit\n    action: continue\n    when: { session_cost_usd: ">= 15" }\n    require: approver:admin\n    stage: enforce\n`,
+    )
     await machine.daemon.sync()
     const { decision, reason } = await call('toolu_1')
     expect(decision).toBe('deny')

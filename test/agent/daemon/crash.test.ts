@@ -17,7 +17,10 @@ beforeEach(async () => {
 })
 
 /** The daemon as a process of its own. `deadly` makes it kill itself once, right after a spend is on disk. */
-async function startProcess({ deadly = false, root = machine.home.root } = {}): Promise<ChildProcess & { output(): string }> {
+async function startProcess({
+  deadly = false,
+  root = machine.home.root,
+} = {}): Promise<ChildProcess & { output(): string }> {
   const bundle = join(machine.folder, `daemon-${deadly}.cjs`)
   await build({
     stdin: {

@@ -12,8 +12,11 @@ beforeEach(async () => {
   machine.config(RULE('deny', 0))
   await machine.start()
 })
-const hook = (headers: Record<string, string | undefined>, body: string | Buffer = JSON.stringify(machine.payload()), token: 'hook' | 'api' | undefined = 'hook') =>
-  machine.ask('POST', '/hook/claude-code', { token, headers, body })
+const hook = (
+  headers: Record<string, string | undefined>,
+  body: string | Buffer = JSON.stringify(machine.payload()),
+  token: 'hook' | 'api' | undefined = 'hook',
+) => machine.ask('POST', '/hook/claude-code', { token, headers, body })
 
 describe('the loopback door refuses, before it reads anything,', () => {
   test.each([
@@ -30,7 +33,9 @@ describe('the loopback door refuses, before it reads anything,', () => {
     ['plain text', { 'content-type': 'text/plain' }, 415],
     ['no type', { 'content-type': undefined }, 415],
   ])('%s', async (_, headers, status) => {
-    const filled = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.replace('PORT', String(machine.daemon.port))]))
+    const filled = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value?.replace('PORT', String(machine.daemon.port))]),
+    )
     const reply = await hook(filled)
     expect(reply.status).toBe(status)
     expect(machine.entries('decision')).toEqual([])
@@ -42,7 +47,9 @@ describe('the loopback door refuses, before it reads anything,', () => {
     expect((await hook({}, big).catch(() => ({ status: 413 }))).status).toBe(413)
     const status = await new Promise<string>(resolve => {
       const socket = connect(machine.daemon.port, '127.0.0.1', () => {
-        socket.write(`POST /hook/claude-code HTTP/1.1\r\nHost: 127.0.0.1:${machine.daemon.port}\r\nAuthorization: Bearer ${hookToken()}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`)
+        socket.write(
+          `POST /hook/claude-code HTTP/1.1\r\nHost: 127.0.0.1:${machine.daemon.port}\r\nAuthorization: Bearer ${hookToken()}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+        )
         const chunk = Buffer.alloc(1024 * 1024, 0x20)
         for (let i = 0; i < 9; i++) {
           socket.write('100000\r\n')
@@ -79,12 +86,20 @@ test('it proves itself without a token, and only for a nonce', async () => {
   const n = 'ab'.repeat(16)
   const reply = await machine.ask('GET', `/prove?n=${n}`)
   expect(reply.body).toBe(proof(machine.daemon.runtime.secret, n))
-  for (const bad of ['', 'abc', 'zz'.repeat(16), 'ab'.repeat(100)]) expect((await machine.ask('GET', `/prove?n=${bad}`)).status).toBe(400)
+  for (const bad of ['', 'abc', 'zz'.repeat(16), 'ab'.repeat(100)])
+    expect((await machine.ask('GET', `/prove?n=${bad}`)).status).toBe(400)
 })
 
 test('the process that a client starts per event is understood', async () => {
   const body = JSON.stringify({ ...machine.payload(), hook_event_name: 'UserPromptSubmit', prompt: 'hello' })
-  const answer = await askLoopback({ port: machine.daemon.port, method: 'POST', path: '/hook/claude-code', headers: { Authorization: `Bearer ${hookToken()}` }, body, timeoutMs: 1000 })
+  const answer = await askLoopback({
+    port: machine.daemon.port,
+    method: 'POST',
+    path: '/hook/claude-code',
+    headers: { Authorization: `Bearer ${hookToken()}` },
+    body,
+    timeoutMs: 1000,
+  })
   expect(answer).toEqual({ status: 200, body: '' })
 })
 
@@ -96,8 +111,14 @@ describe('hostile and unreadable hook input', () => {
     ['null', 'null'],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x80])],
     ['no session', JSON.stringify({ hook_event_name: 'PreToolUse', cwd: '/', tool_name: 'Bash' })],
-    ['a session that is a path', JSON.stringify({ hook_event_name: 'PreToolUse', session_id: '../../etc/passwd', cwd: '/', tool_name: 'Bash' })],
-    ['numbers where words belong', JSON.stringify({ hook_event_name: 'PreToolUse', session_id: 1, cwd: 2, tool_name: 3 })],
+    [
+      'a session that is a path',
+      JSON.stringify({ hook_event_name: 'PreToolUse', session_id: '../../etc/passwd', cwd: '/', tool_name: 'Bash' }),
+    ],
+    [
+      'numbers where words belong',
+      JSON.stringify({ hook_event_name: 'PreToolUse', session_id: 1, cwd: 2, tool_name: 3 }),
+    ],
     ['a prototype', '{"__proto__": {"x": 1}, "hook_event_name": "PreToolUse"}'],
     ['depth', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`],
   ])('%s: our side is broken, told as such and chained', async (_, body) => {
@@ -115,7 +136,11 @@ describe('hostile and unreadable hook input', () => {
   })
 
   test('fields and events of a newer client change nothing', async () => {
-    expect(told(await machine.hook({ tool_name: 'NewTool', new_field: { deep: [1, null] }, effort: null, permission_mode: 7 })).decision).toBe('pass')
+    expect(
+      told(
+        await machine.hook({ tool_name: 'NewTool', new_field: { deep: [1, null] }, effort: null, permission_mode: 7 }),
+      ).decision,
+    ).toBe('pass')
     machine.spend(1)
     expect(told(await machine.hook({ new_field: 'x' })).decision).toBe('deny')
     expect((await machine.hook({ hook_event_name: 'SomethingNew' })).body).toBe('')

@@ -15,7 +15,8 @@ beforeEach(async () => {
   onCleanup(() => org.close())
   machine.join(org)
 })
-const call = async (toolUse: string, fields: Record<string, unknown> = {}) => told(await machine.hook({ tool_use_id: toolUse, ...fields }))
+const call = async (toolUse: string, fields: Record<string, unknown> = {}) =>
+  told(await machine.hook({ tool_use_id: toolUse, ...fields }))
 const costUsd = async () => (await machine.ask('GET', '/api/figures', { token: 'api' })).json[0].value
 
 /** A session at $20.10 that was approved up to $40. */
@@ -89,7 +90,8 @@ describe('a figure cannot be hidden: the cost stays at least $20.10, nothing han
 
 describe('what nothing can read', () => {
   test('satisfies no condition, is told in status, and holds only by on_unknown', async () => {
-    const rule = 'boundaries:\n  - name: budget-floor\n    action: spend\n    when: { budget_used_pct: ">= 90" }\n    require: deny\n    stage: enforce\n'
+    const rule =
+      'boundaries:\n  - name: budget-floor\n    action: spend\n    when: { budget_used_pct: ">= 90" }\n    require: deny\n    stage: enforce\n'
     machine.config(rule)
     await machine.start()
     expect((await call('toolu_1')).decision).toBe('pass')
@@ -108,7 +110,19 @@ describe('what nothing can read', () => {
   test('a model that is on no list is priced at the bound, and said so', async () => {
     machine.config(RULE('deny'))
     await machine.start()
-    machine.line({ type: 'assistant', sessionId: SESSION, requestId: 'r', timestamp: new Date().toISOString(), message: { id: 'm', model: 'model-of-tomorrow', role: 'assistant', content: [], usage: { input_tokens: 0, output_tokens: 1_000_000 } } })
+    machine.line({
+      type: 'assistant',
+      sessionId: SESSION,
+      requestId: 'r',
+      timestamp: new Date().toISOString(),
+      message: {
+        id: 'm',
+        model: 'model-of-tomorrow',
+        role: 'assistant',
+        content: [],
+        usage: { input_tokens: 0, output_tokens: 1_000_000 },
+      },
+    })
     expect((await call('toolu_1')).decision).toBe('deny')
     const figures = (await machine.ask('GET', '/api/figures', { token: 'api' })).json
     expect(figures[0].pricedAtBound).toEqual(['model-of-tomorrow'])

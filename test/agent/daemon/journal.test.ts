@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -15,8 +24,12 @@ function folder(): string {
   onCleanup(() => rmSync(made, { recursive: true, force: true }))
   return made
 }
-const open = (root: string, { disk = DISK, fileMax }: { disk?: Disk; fileMax?: number } = {}) => new Journal(openHome(root, disk), () => 1_800_000_000_000, '1.0.0', fileMax)
-const files = (root: string) => readdirSync(join(root, 'journal')).sort().map(name => join(root, 'journal', name))
+const open = (root: string, { disk = DISK, fileMax }: { disk?: Disk; fileMax?: number } = {}) =>
+  new Journal(openHome(root, disk), () => 1_800_000_000_000, '1.0.0', fileMax)
+const files = (root: string) =>
+  readdirSync(join(root, 'journal'))
+    .sort()
+    .map(name => join(root, 'journal', name))
 const lines = (root: string) => files(root).flatMap(file => readFileSync(file, 'utf8').split('\n').filter(Boolean))
 const log = (n: number) => ({ kind: 'refused' as const, code: `code-${n}` })
 
@@ -54,9 +67,29 @@ describe('the journal', () => {
   })
 
   test.each([
-    ['a line rewritten', (root: string) => writeFileSync(files(root)[0]!, readFileSync(files(root)[0]!, 'utf8').replace('code-2', 'code-9'))],
-    ['a line taken out', (root: string) => writeFileSync(files(root)[0]!, `${lines(root).filter((_, i) => i !== 2).join('\n')}\n`)],
-    ['rubbish in the middle', (root: string) => writeFileSync(files(root)[0]!, readFileSync(files(root)[0]!, 'utf8').replace('{"kind":"refused","code":"code-2"', '\u0000\u0000'))],
+    [
+      'a line rewritten',
+      (root: string) =>
+        writeFileSync(files(root)[0]!, readFileSync(files(root)[0]!, 'utf8').replace('code-2', 'code-9')),
+    ],
+    [
+      'a line taken out',
+      (root: string) =>
+        writeFileSync(
+          files(root)[0]!,
+          `${lines(root)
+            .filter((_, i) => i !== 2)
+            .join('\n')}\n`,
+        ),
+    ],
+    [
+      'rubbish in the middle',
+      (root: string) =>
+        writeFileSync(
+          files(root)[0]!,
+          readFileSync(files(root)[0]!, 'utf8').replace('{"kind":"refused","code":"code-2"', '\u0000\u0000'),
+        ),
+    ],
   ])('with %s is kept aside, and a new one begins with journal_reset and a higher number', (_, damage) => {
     const root = folder()
     const journal = open(root)
@@ -65,7 +98,13 @@ describe('the journal', () => {
     damage(root)
     const again = open(root)
     expect(again.troubles).toEqual(['journal_reset'])
-    expect(JSON.parse(lines(root)[0]!)).toMatchObject({ kind: 'journal_reset', why: 'broken', seq: 6, after: 5, prev: '' })
+    expect(JSON.parse(lines(root)[0]!)).toMatchObject({
+      kind: 'journal_reset',
+      why: 'broken',
+      seq: 6,
+      after: 5,
+      prev: '',
+    })
     expect(readdirSync(root).some(name => name.startsWith('journal.broken-'))).toBe(true)
   })
 

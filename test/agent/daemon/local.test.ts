@@ -9,8 +9,10 @@ let machine: Machine
 beforeEach(() => {
   machine = new Machine()
 })
-const call = async (toolUse: string, headers: Record<string, string> = {}, fields: Record<string, unknown> = {}) => told(await machine.hook({ tool_use_id: toolUse, ...fields }, headers))
-const startSession = (at: '0' | '1') => machine.hook({ hook_event_name: 'SessionStart', source: 'startup' }, { 'x-holdpoint-attended': at })
+const call = async (toolUse: string, headers: Record<string, string> = {}, fields: Record<string, unknown> = {}) =>
+  told(await machine.hook({ tool_use_id: toolUse, ...fields }, headers))
+const startSession = (at: '0' | '1') =>
+  machine.hook({ hook_event_name: 'SessionStart', source: 'startup' }, { 'x-holdpoint-attended': at })
 
 async function asking(rule = RULE('ask')) {
   machine.config(rule)
@@ -21,7 +23,11 @@ async function asking(rule = RULE('ask')) {
 /** A process whose ancestors end in a login shell, away from whatever runs the tests. */
 async function loginShellChild(): Promise<number> {
   const file = join(machine.folder, 'pid')
-  const shell: ChildProcess = spawn('setsid', ['--fork', 'bash', '-c', `exec -a -bash bash -c 'sleep 30 & echo $! > ${file}; wait'`], { stdio: 'ignore', detached: true })
+  const shell: ChildProcess = spawn(
+    'setsid',
+    ['--fork', 'bash', '-c', `exec -a -bash bash -c 'sleep 30 & echo $! > ${file}; wait'`],
+    { stdio: 'ignore', detached: true },
+  )
   onCleanup(() => void shell.kill())
   await until(() => {
     try {
@@ -42,7 +48,17 @@ async function loginShellChild(): Promise<number> {
 /** What `holdpoint approve` leaves once the word was typed. */
 function leaveAnswer(handle: string, pid: number, more: Record<string, unknown> = {}): void {
   mkdirSync(machine.home.spool, { recursive: true })
-  const answer = { kind: 'local_answer', handle, scope: 'step', how: 'cli', pid, tty: '/dev/pts/3', chain: [], at: new Date(machine.now()).toISOString(), ...more }
+  const answer = {
+    kind: 'local_answer',
+    handle,
+    scope: 'step',
+    how: 'cli',
+    pid,
+    tty: '/dev/pts/3',
+    chain: [],
+    at: new Date(machine.now()).toISOString(),
+    ...more,
+  }
   writeFileSync(join(machine.home.spool, `answer-${Math.random().toString(36).slice(2)}.json`), JSON.stringify(answer))
 }
 const explain = async (handle: string) => (await machine.ask('GET', `/api/decisions/${handle}`, { token: 'api' })).json
@@ -162,13 +178,18 @@ describe('ask, with nobody there', () => {
     leaveAnswer(handle, pid ? pid() : await loginShellChild(), more)
     await until(() => machine.entries('guard_refused').length === 1)
     expect((await call('toolu_2')).decision).toBe('deny')
-    expect((await machine.ask('GET', '/api/status', { token: 'api' })).json.alarms).toMatchObject([{ what: 'guard_refused' }])
+    expect((await machine.ask('GET', '/api/status', { token: 'api' })).json.alarms).toMatchObject([
+      { what: 'guard_refused' },
+    ])
   })
 
   test('holdpoint deny stands for a day, also where somebody could be asked', async () => {
     await asking()
     const handle = handleIn((await call('toolu_1')).reason)
-    expect((await machine.ask('POST', `/api/decisions/${handle}/deny`, { token: 'api', body: '{}' })).json).toEqual({ handle, state: 'denied' })
+    expect((await machine.ask('POST', `/api/decisions/${handle}/deny`, { token: 'api', body: '{}' })).json).toEqual({
+      handle,
+      state: 'denied',
+    })
     expect((await call('toolu_2', attended)).reason).toContain('denied by a person')
     machine.offset += 24 * 3600_000 + 1
     expect((await call('toolu_3', attended)).decision).toBe('ask')
@@ -204,9 +225,16 @@ describe('rules side by side', () => {
   })
 
   test('a subagent’s model is judged by its tier, the session’s where it inherits', async () => {
-    machine.config('boundaries:\n  - name: big-subagents\n    action: subagent_model\n    when: { model_tier: "> sonnet" }\n    require: deny\n    stage: enforce\n')
+    machine.config(
+      'boundaries:\n  - name: big-subagents\n    action: subagent_model\n    when: { model_tier: "> sonnet" }\n    require: deny\n    stage: enforce\n',
+    )
     await machine.start()
-    const agent = (model?: string) => call(`toolu_${Math.random()}`.replace('.', ''), {}, { tool_name: 'Agent', tool_input: { prompt: 'x', ...(model ? { model } : {}) } })
+    const agent = (model?: string) =>
+      call(
+        `toolu_${Math.random()}`.replace('.', ''),
+        {},
+        { tool_name: 'Agent', tool_input: { prompt: 'x', ...(model ? { model } : {}) } },
+      )
     expect((await agent('opus')).decision).toBe('deny')
     expect((await agent('sonnet')).decision).toBe('pass')
     expect((await agent()).decision).toBe('pass')
@@ -218,7 +246,9 @@ describe('rules side by side', () => {
   test('workflow and agent are read from the client, the repository and the session', async () => {
     mkdirSync(join(machine.cwd, '.git'))
     writeFileSync(join(machine.cwd, '.git', 'config'), '[remote "origin"]\n\turl = git@host.example:team/my-repo.git\n')
-    machine.config(`boundaries:\n  - name: one-repo\n    action: continue\n    when: { workflow_id: "== claude-code:my-repo:${SESSION}" }\n    require: deny\n    stage: enforce\n`)
+    machine.config(
+      `boundaries:\n  - name: one-repo\n    action: continue\n    when: { workflow_id: "== claude-code:my-repo:${SESSION}" }\n    require: deny\n    stage: enforce\n`,
+    )
     await machine.start()
     expect((await call('toolu_1', {}, { cwd: join(machine.cwd, 'src') })).decision).toBe('deny')
   })

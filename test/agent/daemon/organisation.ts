@@ -2,16 +2,20 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { crypto, makeKey, type PrivateKey, publicPart, random, signJws } from '#agent/crypto.ts'
 import type { Answer } from '#core/approval/answer.ts'
-import { type ApprovalRequest, ApprovalRequest as RequestShape, requestDigest, subjectKey } from '#core/approval/request.ts'
+import {
+  type ApprovalRequest,
+  ApprovalRequest as RequestShape,
+  requestDigest,
+  subjectKey,
+} from '#core/approval/request.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { ruleToJson } from '#core/boundary/rule.ts'
 import { base64url, fromUtf8 } from '#core/bytes.ts'
 import { makeId } from '#core/id.ts'
-import { parseJws } from '#core/jws.ts'
+import { parseJws, payloadDigest } from '#core/jws.ts'
 import { KEY_ROLES, type KeyRole, thumbprint } from '#core/key.ts'
 import { type ApprovalState, FRESH_HEADER, Report } from '#core/protocol.ts'
 import type { Root, RootEnvelope } from '#core/root.ts'
-import { payloadDigest } from '#core/jws.ts'
 
 type Keys = { owner: PrivateKey; nextOwner: PrivateKey } & Record<KeyRole, PrivateKey>
 
@@ -30,7 +34,11 @@ export class Organisation {
   readonly member = makeId('member', random(12))
   readonly machineKey = makeKey()
   readonly token = `hpm_${'a'.repeat(52)}`
-  keys: Keys = { owner: makeKey(), nextOwner: makeKey(), ...(Object.fromEntries(KEY_ROLES.map(role => [role, makeKey()])) as Record<KeyRole, PrivateKey>) }
+  keys: Keys = {
+    owner: makeKey(),
+    nextOwner: makeKey(),
+    ...(Object.fromEntries(KEY_ROLES.map(role => [role, makeKey()])) as Record<KeyRole, PrivateKey>),
+  }
   roots: RootEnvelope[] = []
   root!: Root
   rootDigest = ''
@@ -53,7 +61,8 @@ export class Organisation {
   clock = () => Date.now()
   freshAt: (() => number) | undefined
   /** Overrides for one answer, for tests of what a bad control plane says. */
-  serve: { rules?: () => { status: number; body?: string; fresh?: string | undefined }; roots?: () => RootEnvelope[] } = {}
+  serve: { rules?: () => { status: number; body?: string; fresh?: string | undefined }; roots?: () => RootEnvelope[] } =
+    {}
   private server: Server | undefined
   private readonly waiting = new Set<() => void>()
   private sockets = new Set<import('node:net').Socket>()
@@ -91,10 +100,22 @@ export class Organisation {
     const old = kid(this.keys[role])
     this.keys = { ...this.keys, [role]: makeKey() }
     this.addRoot({ revoke: [old] })
-    if (role === 'ruleset' && this.ruleset) this.ruleset = signJws('holdpoint-ruleset+jws', this.keys.ruleset, JSON.parse(fromUtf8(parseJws(this.ruleset).payload)))
+    if (role === 'ruleset' && this.ruleset)
+      this.ruleset = signJws(
+        'holdpoint-ruleset+jws',
+        this.keys.ruleset,
+        JSON.parse(fromUtf8(parseJws(this.ruleset).payload)),
+      )
   }
 
-  makeRuleSet(yaml: string, { version = this.version + 1, key = this.keys.ruleset, ...more }: { version?: number; key?: PrivateKey; [member: string]: unknown } = {}): string {
+  makeRuleSet(
+    yaml: string,
+    {
+      version = this.version + 1,
+      key = this.keys.ruleset,
+      ...more
+    }: { version?: number; key?: PrivateKey; [member: string]: unknown } = {},
+  ): string {
     const { rules, errors } = parseBoundaries(yaml, { scope: 'organisation' })
     if (errors.length > 0) throw new Error(errors[0]!.message)
     return signJws('holdpoint-ruleset+jws', key, {
@@ -156,7 +177,16 @@ export class Organisation {
       until: [],
       notBefore: new Date(now).toISOString(),
       notAfter: new Date(Date.parse(request.createdAt) + 24 * 3600_000).toISOString(),
-      approvers: [{ memberId: makeId('member', random(12)), name: 'Lea', role: 'lead', method: 'oidc', how: 'web', authnAt: new Date(now).toISOString() }],
+      approvers: [
+        {
+          memberId: makeId('member', random(12)),
+          name: 'Lea',
+          role: 'lead',
+          method: 'oidc',
+          how: 'web',
+          authnAt: new Date(now).toISOString(),
+        },
+      ],
       policy: { role: 'lead', approvals: 1, signed: false, self: 'never' },
       seq: this.seq + 1,
       ...more,
@@ -207,18 +237,26 @@ export class Organisation {
     await new Promise<void>(resolve => (this.server ? this.server.close(() => resolve()) : resolve()))
   }
 
-  private async route(request: IncomingMessage, body: string): Promise<{ status: number; body?: string; headers?: Record<string, string> }> {
+  private async route(
+    request: IncomingMessage,
+    body: string,
+  ): Promise<{ status: number; body?: string; headers?: Record<string, string> }> {
     const url = new URL(request.url!, 'http://x')
     const path = url.pathname.replace('/api/v1/', '')
     this.calls.push(`${request.method} ${path}`)
     const json = (value: unknown, status = 200) => ({ status, body: JSON.stringify(value) })
     const refuse = (status: number, code: string) => json({ error: { code, message: code } }, status)
     if (request.headers.authorization !== `Bearer ${this.token}` || this.revoked) return refuse(401, 'NOT_SIGNED_IN')
-    if (path === 'roots') return json({ roots: this.serve.roots?.() ?? this.roots.slice(Number(url.searchParams.get('after'))) })
+    if (path === 'roots')
+      return json({ roots: this.serve.roots?.() ?? this.roots.slice(Number(url.searchParams.get('after'))) })
     if (path === 'rules') {
       if (this.serve.rules) {
         const { status, body: text, fresh } = this.serve.rules()
-        return { status, ...(text === undefined ? {} : { body: text }), headers: fresh === undefined ? {} : { [FRESH_HEADER]: fresh } }
+        return {
+          status,
+          ...(text === undefined ? {} : { body: text }),
+          headers: fresh === undefined ? {} : { [FRESH_HEADER]: fresh },
+        }
       }
       const headers = { [FRESH_HEADER]: this.fresh() }
       if (!this.ruleset) return { status: 204, headers }
@@ -245,24 +283,50 @@ export class Organisation {
     }
     if (path === 'answers') {
       const after = Number(url.searchParams.get('after'))
-      return json({ answers: this.answers.filter(a => a.seq > after), states: this.states.filter(s => s.seq > after), seq: this.seq })
+      return json({
+        answers: this.answers.filter(a => a.seq > after),
+        states: this.states.filter(s => s.seq > after),
+        seq: this.seq,
+      })
     }
     if (path === 'approvals') {
       const refusal = this.refuseFiling.shift()
       if (refusal) return refuse(refusal.status, refusal.code)
-      const filed = RequestShape.parse(JSON.parse(fromUtf8(parseJws((JSON.parse(body) as { request: string }).request).payload)))
-      const open = this.requests.find(r => subjectKey(r) === subjectKey(filed) && !this.withdrawn.some(w => w.handle === r.handle) && !this.isSettled(r.handle))
+      const filed = RequestShape.parse(
+        JSON.parse(fromUtf8(parseJws((JSON.parse(body) as { request: string }).request).payload)),
+      )
+      const open = this.requests.find(
+        r =>
+          subjectKey(r) === subjectKey(filed) &&
+          !this.withdrawn.some(w => w.handle === r.handle) &&
+          !this.isSettled(r.handle),
+      )
       if (!open) this.requests.push(filed)
-      return json({ handle: (open ?? filed).handle, state: 'pending', role: 'lead', approvals: 1, eligible: this.eligible, url: `${this.origin}/acme/approvals/${filed.handle}` })
+      return json({
+        handle: (open ?? filed).handle,
+        state: 'pending',
+        role: 'lead',
+        approvals: 1,
+        eligible: this.eligible,
+        url: `${this.origin}/acme/approvals/${filed.handle}`,
+      })
     }
     const withdrawal = /^approvals\/(bnd-[0-9a-f]+)\/withdraw$/.exec(path)
     if (withdrawal) {
       this.withdrawn.push({ handle: withdrawal[1]!, body: JSON.parse(body) })
-      return json({ handle: withdrawal[1], state: 'withdrawn', role: 'lead', approvals: 1, eligible: 1, url: 'http://x' })
+      return json({
+        handle: withdrawal[1],
+        state: 'withdrawn',
+        role: 'lead',
+        approvals: 1,
+        eligible: 1,
+        url: 'http://x',
+      })
     }
     if (path === 'reports') {
       const jws = parseJws((JSON.parse(body) as { report: string }).report)
-      if (!crypto.verify(publicPart(this.machineKey), jws.signingInput, jws.signature)) return refuse(403, 'BAD_SIGNATURE')
+      if (!crypto.verify(publicPart(this.machineKey), jws.signingInput, jws.signature))
+        return refuse(403, 'BAD_SIGNATURE')
       const report = Report.parse(JSON.parse(fromUtf8(jws.payload)))
       const last = this.reports.at(-1)?.seq ?? 0
       if (report.seq > last) {
@@ -275,7 +339,10 @@ export class Organisation {
   }
 
   private isSettled(handle: string): boolean {
-    return this.states.some(s => s.handle === handle) || this.answers.some(a => fromUtf8(parseJws(a.jws).payload).includes(handle))
+    return (
+      this.states.some(s => s.handle === handle) ||
+      this.answers.some(a => fromUtf8(parseJws(a.jws).payload).includes(handle))
+    )
   }
 
   get etag(): string {

@@ -34,7 +34,14 @@ describe('a recorded tool call of the real client', () => {
     expect(reason).toContain('session-spend')
     expect(reason).toContain('$20.10')
     const [entry] = machine.entries('decision')
-    expect(entry).toMatchObject({ outcome: 'deny', did: 'refused', session: SESSION, toolUse: 'toolu_1', client: 'claude-code', action: 'continue' })
+    expect(entry).toMatchObject({
+      outcome: 'deny',
+      did: 'refused',
+      session: SESSION,
+      toolUse: 'toolu_1',
+      client: 'claude-code',
+      action: 'continue',
+    })
     expect(reason).toContain(entry!.handle)
   })
 
@@ -48,7 +55,12 @@ describe('a recorded tool call of the real client', () => {
     expect(decision).toBe('deny')
     expect(reason).toContain('org:session-spend')
     await expect.poll(() => org.requests.length).toBe(1)
-    expect(org.requests[0]).toMatchObject({ action: 'continue', client: 'claude-code', rules: [{ name: 'session-spend' }], figures: [{ name: 'session_cost_usd', value: '20.1' }] })
+    expect(org.requests[0]).toMatchObject({
+      action: 'continue',
+      client: 'claude-code',
+      rules: [{ name: 'session-spend' }],
+      figures: [{ name: 'session_cost_usd', value: '20.1' }],
+    })
     expect(readFileSync(machine.home.ruleset, 'utf8')).toBe(org.ruleset)
   })
 })

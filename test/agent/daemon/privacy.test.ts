@@ -61,7 +61,16 @@ const NAMED: Record<string, string> = {
 /** Told about in the report: the two that the protocol leaves open are ids that this machine was given when it joined. */
 const OPEN = ['report.org', 'report.machine']
 
-type Def = { type: string; shape?: Record<string, Schema>; catchall?: Schema; element?: Schema; innerType?: Schema; options?: Schema[]; entries?: object; values?: unknown[] }
+type Def = {
+  type: string
+  shape?: Record<string, Schema>
+  catchall?: Schema
+  element?: Schema
+  innerType?: Schema
+  options?: Schema[]
+  entries?: object
+  values?: unknown[]
+}
 type Schema = { _zod: { def: Def }; safeParse(value: unknown): { success: boolean } }
 
 /** Every place of a schema that takes a text, by its path; anything the walk does not know fails it. */
@@ -101,13 +110,22 @@ describe.each([
       if (OPEN.includes(path)) continue
       // a word alone may fit where a name from a list belongs; prose, a path or an address of a page never does
       const words = NAMED[path] === undefined ? PROSE : PROSE.filter(text => /[\s/\\"]/.test(text))
-      for (const text of words) expect(field.safeParse(text).success, `${path} takes ${JSON.stringify(text)}`).toBe(false)
+      for (const text of words)
+        expect(field.safeParse(text).success, `${path} takes ${JSON.stringify(text)}`).toBe(false)
     }
   })
 
   test('takes even one made-up word, unless it is known here who sets it', () => {
     for (const { path, schema: field } of texts) {
-      const takesWord = [PROSE[0]!.split(' ')[1]!, 'x'.repeat(43), 'y'.repeat(22), 'org_aaaaaaaaaaaaaaaa', 'mac_aaaaaaaaaaaaaaaa', 'mem_aaaaaaaaaaaaaaaa', 'opus4'].some(word => field.safeParse(word).success)
+      const takesWord = [
+        PROSE[0]!.split(' ')[1]!,
+        'x'.repeat(43),
+        'y'.repeat(22),
+        'org_aaaaaaaaaaaaaaaa',
+        'mac_aaaaaaaaaaaaaaaa',
+        'mem_aaaaaaaaaaaaaaaa',
+        'opus4',
+      ].some(word => field.safeParse(word).success)
       if (takesWord) expect(Object.keys(NAMED), path).toContain(path)
     }
   })
@@ -115,7 +133,14 @@ describe.each([
   test('takes a text with white space, whatever it is', () => {
     for (const { path, schema: field } of texts) {
       if (OPEN.includes(path)) continue
-      fc.assert(fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (a, b) => !field.safeParse(`${a} ${b}`).success), { numRuns: 50 })
+      fc.assert(
+        fc.property(
+          fc.string({ minLength: 1 }),
+          fc.string({ minLength: 1 }),
+          (a, b) => !field.safeParse(`${a} ${b}`).success,
+        ),
+        { numRuns: 50 },
+      )
     }
   })
 })
@@ -123,7 +148,9 @@ describe.each([
 test('the walk itself finds a field that could carry text', async () => {
   const z = await import('zod/mini')
   expect(() => textsOf(z.looseObject({}) as unknown as Schema, 'x')).toThrow('unknown members')
-  expect(textsOf(z.strictObject({ why: z.optional(z.array(z.string())) }) as unknown as Schema, 'x').map(t => t.path)).toEqual(['x.why[]'])
+  expect(
+    textsOf(z.strictObject({ why: z.optional(z.array(z.string())) }) as unknown as Schema, 'x').map(t => t.path),
+  ).toEqual(['x.why[]'])
   expect(() => textsOf(z.strictObject({ any: z.unknown() }) as unknown as Schema, 'x')).toThrow('does not know')
 })
 
@@ -144,17 +171,52 @@ test('a machine full of secrets files requests and reports with none of them', a
   machine.join(org)
   const env = { ANTHROPIC_API_KEY: canary(), HTTP_PROXY: `http://${canary()}:1` }
   // local rules have names and notes of the developer's own; the organisation's rule reads what carries names
-  machine.config(`${RULE('ask', 5, `    note: ${canary()}\n`).replace('session-spend', canary())}  - name: ${canary()}\n    action: continue\n    when: { agent_id: "== *" }\n    require: ask\n`)
-  org.publish(`${RULE('approver:lead')}  - name: any-workflow\n    action: continue\n    when: { workflow_id: "== *", session_cost_usd: ">= 1" }\n    require: approver:lead\n    stage: enforce\n  - name: seen\n    action: continue\n    when: { agent_id: "== claude-code:*" }\n    require: ask\n  - name: tiers\n    action: subagent_model\n    when: { model_tier: ">= haiku" }\n    require: deny\n    stage: enforce\n`)
+  machine.config(
+    `${RULE('ask', 5, `    note: ${canary()}\n`).replace('session-spend', canary())}  - name: ${canary()}\n    action: continue\n    when: { agent_id: "== *" }\n    require: ask\n`,
+  )
+  org.publish(
+    `${RULE('approver:lead')}  - name: any-workflow\n    action: continue\n    when: { workflow_id: "== *", session_cost_usd: ">= 1" }\n    require: approver:lead\n    stage: enforce\n  - name: seen\n    action: continue\n    when: { agent_id: "== claude-code:*" }\n    require: ask\n  - name: tiers\n    action: subagent_model\n    when: { model_tier: ">= haiku" }\n    require: deny\n    stage: enforce\n`,
+  )
   await machine.start({ clientHome: { homeDir: join(machine.folder, 'dev'), env } })
   await machine.daemon.sync()
   machine.spend(30)
   machine.line({ type: 'user', sessionId: SESSION, message: { role: 'user', content: canary() } })
-  machine.line({ type: 'assistant', sessionId: SESSION, requestId: canary(), timestamp: new Date().toISOString(), message: { id: canary(), model: canary(), role: 'assistant', content: [{ type: 'tool_use', id: `toolu_${canary()}`, name: canary(), input: { command: canary() } }], usage: { input_tokens: 1, output_tokens: 1 } } })
-  const secret = { tool_name: canary(), tool_input: { command: canary(), prompt: canary() }, prompt: canary(), agent_id: canary(), agent_type: canary(), permission_mode: canary(), unknown: canary() }
-  const { decision } = told(await machine.hook({ ...secret, tool_use_id: `toolu_${canary()}` }, { 'x-holdpoint-entrypoint': canary() }))
+  machine.line({
+    type: 'assistant',
+    sessionId: SESSION,
+    requestId: canary(),
+    timestamp: new Date().toISOString(),
+    message: {
+      id: canary(),
+      model: canary(),
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: `toolu_${canary()}`, name: canary(), input: { command: canary() } }],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  })
+  const secret = {
+    tool_name: canary(),
+    tool_input: { command: canary(), prompt: canary() },
+    prompt: canary(),
+    agent_id: canary(),
+    agent_type: canary(),
+    permission_mode: canary(),
+    unknown: canary(),
+  }
+  const { decision } = told(
+    await machine.hook({ ...secret, tool_use_id: `toolu_${canary()}` }, { 'x-holdpoint-entrypoint': canary() }),
+  )
   expect(decision).toBe('deny')
-  expect(told(await machine.hook({ ...secret, tool_name: 'Agent', tool_use_id: 'toolu_a', tool_input: { model: canary(), prompt: canary() } })).decision).toBe('deny')
+  expect(
+    told(
+      await machine.hook({
+        ...secret,
+        tool_name: 'Agent',
+        tool_use_id: 'toolu_a',
+        tool_input: { model: canary(), prompt: canary() },
+      }),
+    ).decision,
+  ).toBe('deny')
   await machine.hook({ hook_event_name: 'UserPromptSubmit', prompt: canary() })
   await machine.hook({ hook_event_name: 'SessionEnd', reason: canary() })
   await machine.hook({}, {})
@@ -166,11 +228,19 @@ test('a machine full of secrets files requests and reports with none of them', a
   expect(org.reports.length).toBeGreaterThan(1)
   expect(org.reports.flatMap(report => report.outcomes).length).toBeGreaterThan(2)
   const sent = JSON.stringify([org.requests, org.reports])
-  for (const word of [...canaries, hostname().length > 3 ? hostname() : 'no-host', SESSION, cwd, machine.folder]) expect(sent, word).not.toContain(word)
+  for (const word of [...canaries, hostname().length > 3 ? hostname() : 'no-host', SESSION, cwd, machine.folder])
+    expect(sent, word).not.toContain(word)
   expect(JSON.stringify(org.requests)).not.toContain(userInfo().username === 'root' ? 'no-user' : userInfo().username)
   expect(sent).toContain('matched')
   // what the developer typed or the model wrote is not even on this machine's own disk twice
   const journal = JSON.stringify(machine.journal())
-  for (const word of [secret.tool_input.command, secret.tool_input.prompt, secret.prompt, secret.unknown, env.ANTHROPIC_API_KEY]) expect(journal).not.toContain(word)
+  for (const word of [
+    secret.tool_input.command,
+    secret.tool_input.prompt,
+    secret.prompt,
+    secret.unknown,
+    env.ANTHROPIC_API_KEY,
+  ])
+    expect(journal).not.toContain(word)
   expect(readFileSync(machine.home.tokens, 'utf8')).not.toBe('')
 })

@@ -25,7 +25,11 @@ async function started() {
 let n = 0
 const call = async () => told(await machine.hook({ tool_use_id: `toolu_${n++}` }))
 const outcomes = () => org.reports.flatMap(report => report.outcomes)
-const calls = () => org.reports.flatMap(report => report.counts).filter(row => row.action === 'continue').reduce((sum, row) => sum + row.calls, 0)
+const calls = () =>
+  org.reports
+    .flatMap(report => report.counts)
+    .filter(row => row.action === 'continue')
+    .reduce((sum, row) => sum + row.calls, 0)
 
 describe('a report', () => {
   test('says what is in force, what it did, and how many calls there were', async () => {
@@ -33,10 +37,17 @@ describe('a report', () => {
     for (let i = 0; i < 3; i++) await call()
     await machine.daemon.tick()
     const [report] = org.reports
-    expect(report!.rules).toMatchObject({ version: 1, digest: org.rulesetDigest, rootSeq: 1, rootDigest: org.rootDigest })
+    expect(report!.rules).toMatchObject({
+      version: 1,
+      digest: org.rulesetDigest,
+      rootSeq: 1,
+      rootDigest: org.rootDigest,
+    })
     expect(report!.hooks).toMatchObject([{ client: 'claude-code', level: 'not-installed' }])
     // shadow once per session and rule, enforced each
-    expect(report!.outcomes.filter(o => o.rule === 'seen')).toMatchObject([{ stage: 'shadow', outcome: 'ask', did: 'passed' }])
+    expect(report!.outcomes.filter(o => o.rule === 'seen')).toMatchObject([
+      { stage: 'shadow', outcome: 'ask', did: 'passed' },
+    ])
     expect(report!.outcomes.filter(o => o.rule === 'session-spend')).toHaveLength(3)
     expect(new Set(report!.outcomes.map(o => `${o.handle} ${o.rule}`)).size).toBe(4)
     expect(calls()).toBe(3)
@@ -134,7 +145,21 @@ describe('what hooks left while the daemon was down', () => {
 
   test('is chained at the start: who is at the keyboard, and an impostor at the port', async () => {
     machine.config(RULE('ask'))
-    leave('event-a.json', { kind: 'hook_event', client: 'claude-code', event: 'SessionStart', at: new Date().toISOString(), why: 'down', headers: { 'x-holdpoint-attended': '1' }, body: { hook_event_name: 'SessionStart', session_id: SESSION, cwd: machine.cwd, source: 'startup', model: 'claude-opus-4-6' } })
+    leave('event-a.json', {
+      kind: 'hook_event',
+      client: 'claude-code',
+      event: 'SessionStart',
+      at: new Date().toISOString(),
+      why: 'down',
+      headers: { 'x-holdpoint-attended': '1' },
+      body: {
+        hook_event_name: 'SessionStart',
+        session_id: SESSION,
+        cwd: machine.cwd,
+        source: 'startup',
+        model: 'claude-opus-4-6',
+      },
+    })
     leave('alarm-b.json', { kind: 'alarm', what: 'daemon_impostor', at: new Date().toISOString(), why: 'x' })
     await started()
     expect(machine.entries('alarm').map(alarm => alarm.what)).toEqual(['daemon_impostor'])
@@ -145,9 +170,20 @@ describe('what hooks left while the daemon was down', () => {
   })
 
   test('never judges a call that has long gone on, and rubbish is thrown away', async () => {
-    leave('event-a.json', { kind: 'hook_event', client: 'claude-code', headers: {}, body: { ...machine.payload(), tool_input: undefined } })
+    leave('event-a.json', {
+      kind: 'hook_event',
+      client: 'claude-code',
+      headers: {},
+      body: { ...machine.payload(), tool_input: undefined },
+    })
     leave('event-b.json', '{"kind":')
-    leave('event-c.json', { kind: 'local_answer', handle: 'bnd-0123456789ab', scope: 'step', pid: 1, at: new Date().toISOString() })
+    leave('event-c.json', {
+      kind: 'local_answer',
+      handle: 'bnd-0123456789ab',
+      scope: 'step',
+      pid: 1,
+      at: new Date().toISOString(),
+    })
     leave('event-d.json', 'x'.repeat(100_000))
     machine.config(RULE('deny', 0))
     machine.spend(1)
@@ -164,4 +200,38 @@ test('a first-use pin is told as one', async () => {
   expect((await machine.ask('GET', '/api/status', { token: 'api' })).json.team.pin).toBe('first use')
   await machine.daemon.tick()
   expect(org.reports[0]!.alarms.map(alarm => alarm.what)).toEqual(['first_use_pin'])
+})
+
+test('joining tells nothing of the time before, and another organisation nothing of the one left', async () => {
+  machine.config(RULE('deny', 5).replace('session-spend', 'own'))
+  for (const path of [machine.home.team, machine.home.machineKey, machine.home.roots, machine.home.pin]) rmSync(path)
+  await machine.start()
+  machine.spend(20.1)
+  for (let i = 0; i < 3; i++) await call()
+  machine.config('boundaries: []\n')
+  org.publish(shadowAndDeny)
+  machine.join(org)
+  await expect.poll(() => machine.entries('joined').length).toBe(1)
+  await machine.daemon.sync()
+  await call()
+  await machine.daemon.tick()
+  expect(calls()).toBe(1)
+  expect(outcomes()).toHaveLength(2)
+
+  const other = new Organisation()
+  other.clock = machine.now
+  await other.listen()
+  onCleanup(() => other.close())
+  other.publish(RULE('approver:lead', 15))
+  for (const path of [machine.home.ruleset, machine.home.fresh]) rmSync(path)
+  machine.join(other)
+  await expect.poll(() => machine.entries('joined').length).toBe(2)
+  await machine.daemon.sync()
+  expect((await call()).reason).toContain('org:session-spend')
+  await machine.daemon.tick()
+  const told = JSON.stringify(other.reports)
+  expect(other.reports.at(-1)!.machine).toBe(other.machine)
+  expect(told).not.toContain('seen')
+  expect(other.reports.flatMap(report => report.outcomes)).toHaveLength(1)
+  expect(other.requests).toHaveLength(1)
 })

@@ -23,10 +23,15 @@ beforeEach(async () => {
 })
 
 const rulesOf = async () => (await machine.ask('GET', '/api/status', { token: 'api' })).json.team.rules
-const isHeld = async () => told(await machine.hook({ tool_use_id: `toolu_${Math.random().toString(36).slice(2)}` })).decision === 'deny'
+const isHeld = async () =>
+  told(await machine.hook({ tool_use_id: `toolu_${Math.random().toString(36).slice(2)}` })).decision === 'deny'
 /** What the control plane hands out next: anything signed. */
 const serve = (rules: string | undefined, fresh: string | undefined = org.fresh()) => {
-  org.serve.rules = () => ({ status: rules === undefined ? 304 : 200, ...(rules === undefined ? {} : { body: rules }), fresh })
+  org.serve.rules = () => ({
+    status: rules === undefined ? 304 : 200,
+    ...(rules === undefined ? {} : { body: rules }),
+    fresh,
+  })
 }
 async function refusalOf(): Promise<string> {
   await machine.daemon.sync().catch(() => {})
@@ -92,10 +97,18 @@ describe('five refusals, each with its own reason; the good set stays in force',
 describe('other documents that are refused', () => {
   test.each([
     ['a foreign signature', () => org.makeRuleSet(RULE('allow'), { version: 2, key: makeKey() }), 'unknown_key'],
-    ['another organisation', () => org.makeRuleSet(RULE('allow'), { version: 2, org: 'org_bbbbbbbbbbbbbbbb' }), 'other_organisation'],
+    [
+      'another organisation',
+      () => org.makeRuleSet(RULE('allow'), { version: 2, org: 'org_bbbbbbbbbbbbbbbb' }),
+      'other_organisation',
+    ],
     ['a set of another form', () => org.makeRuleSet(RULE('allow'), { version: 2, maxAge: 'long' }), 'malformed'],
     ['no document at all', () => '<html>captive portal</html>', 'bad_signature'],
-    ['bytes changed on the way', () => org.makeRuleSet(RULE('allow'), { version: 2 }).replace(/\.(.)/, (_, c) => (c === 'e' ? '.f' : '.e')), 'bad_signature'],
+    [
+      'bytes changed on the way',
+      () => org.makeRuleSet(RULE('allow'), { version: 2 }).replace(/\.(.)/, (_, c) => (c === 'e' ? '.f' : '.e')),
+      'bad_signature',
+    ],
   ])('%s', async (_, make, code) => {
     serve(make())
     expect(await refusalOf()).toBe(code)
@@ -236,7 +249,14 @@ describe('following', () => {
   test('leaving forgets the organisation’s rules; its own stay', async () => {
     machine.config(RULE('deny', 50).replace('session-spend', 'own'))
     expect(await isHeld()).toBe(true)
-    for (const path of [machine.home.team, machine.home.roots, machine.home.ruleset, machine.home.fresh, machine.home.pin]) remove(path)
+    for (const path of [
+      machine.home.team,
+      machine.home.roots,
+      machine.home.ruleset,
+      machine.home.fresh,
+      machine.home.pin,
+    ])
+      remove(path)
     await machine.daemon.tick()
     expect((await machine.ask('GET', '/api/status', { token: 'api' })).json.team).toBeNull()
     expect(await isHeld()).toBe(false)
@@ -325,8 +345,20 @@ describe('clocks', () => {
 
 test('unknown sections are listed, an unreadable rule is reported and held by its own word', async () => {
   const set = JSON.parse(Buffer.from(org.ruleset!.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
-  const newer = { name: 'newer', action: 'continue', when: { phase_of_moon: '>= 1' }, require: 'deny', stage: 'enforce', on_unknown: 'hold' }
-  org.ruleset = signJws('holdpoint-ruleset+jws', org.keys.ruleset, { ...set, version: 2, boundaries: [newer], sooner: [] })
+  const newer = {
+    name: 'newer',
+    action: 'continue',
+    when: { phase_of_moon: '>= 1' },
+    require: 'deny',
+    stage: 'enforce',
+    on_unknown: 'hold',
+  }
+  org.ruleset = signJws('holdpoint-ruleset+jws', org.keys.ruleset, {
+    ...set,
+    version: 2,
+    boundaries: [newer],
+    sooner: [],
+  })
   org.version = 2
   org.rulesetDigest = payloadDigest(parseJws(org.ruleset).payload, crypto.sha256)
   await machine.daemon.sync()

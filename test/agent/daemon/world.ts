@@ -3,8 +3,8 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import { type Daemon, type DaemonOptions, runDaemon } from '#agent/daemon/main.ts'
 import type { Entry } from '#agent/daemon/entry.ts'
+import { type Daemon, type DaemonOptions, runDaemon } from '#agent/daemon/main.ts'
 import { type Home, openHome, writeJson } from '#agent/home.ts'
 import type { Organisation } from './organisation.ts'
 
@@ -38,14 +38,29 @@ export class Machine {
   /** What `holdpoint join` would have left. */
   join(org: Organisation, { pinned = true }: { pinned?: boolean } = {}): void {
     const { home } = this
-    writeJson(home, home.team, { origin: org.origin, org: { id: org.id, slug: 'acme', name: 'Acme' }, machine: org.machine, member: { id: org.member, name: 'Dev' }, token: org.token, firstUse: !pinned, joinedAt: new Date(this.now()).toISOString() })
+    writeJson(home, home.team, {
+      origin: org.origin,
+      org: { id: org.id, slug: 'acme', name: 'Acme' },
+      machine: org.machine,
+      member: { id: org.member, name: 'Dev' },
+      token: org.token,
+      firstUse: !pinned,
+      joinedAt: new Date(this.now()).toISOString(),
+    })
     writeJson(home, home.machineKey, org.machineKey)
     writeJson(home, home.roots, org.roots)
     writeJson(home, home.pin, { version: 0, rootSeq: org.root.seq, rootDigest: org.rootDigest, clockHigh: this.now() })
   }
 
   async start(options: DaemonOptions = {}): Promise<Daemon> {
-    this.daemon = await runDaemon({ home: this.home, version: '1.0.0', now: () => this.now(), clientHome: { homeDir: join(this.folder, 'dev'), env: {} }, follow: false, ...options })
+    this.daemon = await runDaemon({
+      home: this.home,
+      version: '1.0.0',
+      now: () => this.now(),
+      clientHome: { homeDir: join(this.folder, 'dev'), env: {} },
+      follow: false,
+      ...options,
+    })
     onCleanup(() => this.daemon.stop())
     return this.daemon
   }
@@ -53,7 +68,9 @@ export class Machine {
   /** What a crash leaves: the journal as it is, no goodbye. The lock is this process's, so it is taken away too. */
   async crash(): Promise<void> {
     const { journal } = this.daemon.runtime
-    const before = readdirSync(this.home.journal).map(name => [name, readFileSync(join(this.home.journal, name))] as const)
+    const before = readdirSync(this.home.journal).map(
+      name => [name, readFileSync(join(this.home.journal, name))] as const,
+    )
     const kept = new Map<string, Buffer>()
     for (const path of [this.home.counters, this.home.sync, this.home.journalHigh]) {
       try {
@@ -71,26 +88,46 @@ export class Machine {
   }
 
   /** One request to the loopback door; `headers` override, undefined removes. */
-  ask(method: string, path: string, { body, headers = {}, token }: { body?: string | Buffer | undefined; headers?: Record<string, string | undefined>; token?: 'hook' | 'api' | undefined } = {}): Promise<Reply> {
+  ask(
+    method: string,
+    path: string,
+    {
+      body,
+      headers = {},
+      token,
+    }: {
+      body?: string | Buffer | undefined
+      headers?: Record<string, string | undefined>
+      token?: 'hook' | 'api' | undefined
+    } = {},
+  ): Promise<Reply> {
     const given: Record<string, string | undefined> = {
       ...(token ? { authorization: `Bearer ${token === 'hook' ? this.door.hookToken : this.door.apiToken}` } : {}),
-      ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+      ...(body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
       ...headers,
     }
-    const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Record<string, string>
+    const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Record<
+      string,
+      string
+    >
     return new Promise((resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', port: this.daemon.port, method, path, headers: sent, agent: false }, response => {
-        const chunks: Buffer[] = []
-        response.on('data', chunk => chunks.push(chunk as Buffer))
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8')
-          let json: unknown
-          try {
-            json = JSON.parse(text)
-          } catch {}
-          resolve({ status: response.statusCode!, body: text, json })
-        })
-      })
+      const asked = request(
+        { host: '127.0.0.1', port: this.daemon.port, method, path, headers: sent, agent: false },
+        response => {
+          const chunks: Buffer[] = []
+          response.on('data', chunk => chunks.push(chunk as Buffer))
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8')
+            let json: unknown
+            try {
+              json = JSON.parse(text)
+            } catch {}
+            resolve({ status: response.statusCode!, body: text, json })
+          })
+        },
+      )
       asked.on('error', reject)
       asked.end(body)
     })
@@ -98,12 +135,25 @@ export class Machine {
 
   /** A hook of Claude Code, as recorded from the real client, with some fields changed. */
   hook(fields: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<Reply> {
-    return this.ask('POST', '/hook/claude-code', { token: 'hook', headers, body: JSON.stringify({ ...this.payload(), ...fields }) })
+    return this.ask('POST', '/hook/claude-code', {
+      token: 'hook',
+      headers,
+      body: JSON.stringify({ ...this.payload(), ...fields }),
+    })
   }
 
   payload(): Record<string, unknown> {
-    const recorded = JSON.parse(readFileSync(new URL('./payloads/PreToolUse.json', import.meta.url), 'utf8')) as Record<string, unknown>
-    return { ...recorded, session_id: SESSION, cwd: this.cwd, transcript_path: this.transcript(), tool_use_id: 'toolu_1' }
+    const recorded = JSON.parse(readFileSync(new URL('./payloads/PreToolUse.json', import.meta.url), 'utf8')) as Record<
+      string,
+      unknown
+    >
+    return {
+      ...recorded,
+      session_id: SESSION,
+      cwd: this.cwd,
+      transcript_path: this.transcript(),
+      tool_use_id: 'toolu_1',
+    }
   }
 
   transcript(session = SESSION): string {
@@ -111,7 +161,15 @@ export class Machine {
   }
 
   /** Lets the session cost so many dollars by one recorded-shape response of a model on the rate card ($25 a million output tokens). */
-  spend(usd: number, { session = SESSION, id = `msg_${Math.random().toString(36).slice(2)}`, toolUses = [] as string[], at = this.now() } = {}): void {
+  spend(
+    usd: number,
+    {
+      session = SESSION,
+      id = `msg_${Math.random().toString(36).slice(2)}`,
+      toolUses = [] as string[],
+      at = this.now(),
+    } = {},
+  ): void {
     const line = {
       type: 'assistant',
       isSidechain: false,
@@ -125,7 +183,12 @@ export class Machine {
         role: 'assistant',
         model: 'claude-opus-4-6',
         content: toolUses.map(use => ({ type: 'tool_use', id: use, name: 'Bash', input: { command: 'echo' } })),
-        usage: { input_tokens: 0, output_tokens: Math.round((usd / 25) * 1e6), cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+        usage: {
+          input_tokens: 0,
+          output_tokens: Math.round((usd / 25) * 1e6),
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 0,
+        },
       },
     }
     this.line(line, session)
@@ -133,8 +196,23 @@ export class Machine {
 
   /** What the client writes when a tool has run, or when its user said no. */
   result(toolUse: string, outcome: 'ran' | 'declined', session = SESSION): void {
-    const block = { type: 'tool_result', tool_use_id: toolUse, content: outcome === 'ran' ? 'ok' : 'The user rejected it', ...(outcome === 'ran' ? {} : { is_error: true }) }
-    this.line({ type: 'user', isSidechain: false, sessionId: session, timestamp: new Date(this.now()).toISOString(), message: { role: 'user', content: [block] }, ...(outcome === 'declined' ? { toolUseResult: 'User rejected tool use' } : {}) }, session)
+    const block = {
+      type: 'tool_result',
+      tool_use_id: toolUse,
+      content: outcome === 'ran' ? 'ok' : 'The user rejected it',
+      ...(outcome === 'ran' ? {} : { is_error: true }),
+    }
+    this.line(
+      {
+        type: 'user',
+        isSidechain: false,
+        sessionId: session,
+        timestamp: new Date(this.now()).toISOString(),
+        message: { role: 'user', content: [block] },
+        ...(outcome === 'declined' ? { toolUseResult: 'User rejected tool use' } : {}),
+      },
+      session,
+    )
   }
 
   line(value: unknown, session = SESSION): void {
@@ -146,7 +224,12 @@ export class Machine {
   journal(): Entry[] {
     return readdirSync(this.home.journal)
       .sort()
-      .flatMap(name => readFileSync(join(this.home.journal, name), 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line) as Entry))
+      .flatMap(name =>
+        readFileSync(join(this.home.journal, name), 'utf8')
+          .split('\n')
+          .filter(Boolean)
+          .map(line => JSON.parse(line) as Entry),
+      )
   }
 
   entries<K extends Entry['kind']>(kind: K): Extract<Entry, { kind: K }>[] {

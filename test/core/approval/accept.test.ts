@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type AnswerContext, acceptAnswer, ANSWER_REFUSALS, bindAnswer, type ReleaseContext, releaseByAnswer } from '#core/approval/accept.ts'
+import {
+  ANSWER_REFUSALS,
+  type AnswerContext,
+  acceptAnswer,
+  bindAnswer,
+  type ReleaseContext,
+  releaseByAnswer,
+} from '#core/approval/accept.ts'
 import { Answer } from '#core/approval/answer.ts'
 import { ApprovalRequest } from '#core/approval/request.ts'
 import type { Rule } from '#core/boundary/rule.ts'
@@ -29,7 +36,14 @@ const request = ApprovalRequest.parse({
   nonce: 'n'.repeat(22),
 })
 
-const lead: Answer['approvers'][number] = { memberId: 'mem_lead', name: 'Lea', role: 'lead', method: 'oidc', how: 'web', authnAt: at(T) }
+const lead: Answer['approvers'][number] = {
+  memberId: 'mem_lead',
+  name: 'Lea',
+  role: 'lead',
+  method: 'oidc',
+  how: 'web',
+  authnAt: at(T),
+}
 const other: Answer['approvers'][number] = { ...lead, memberId: 'mem_other' }
 
 const answerOf = (more: Partial<Answer> = {}): Answer =>
@@ -60,7 +74,8 @@ const rule: Rule = {
   stage: 'enforce',
   onUnknown: 'pass',
 }
-const inForce = (more: Partial<Rule> = {}, digest = D('r')) => new Map([['session-spend', { digest, rule: { ...rule, ...more } }]])
+const inForce = (more: Partial<Rule> = {}, digest = D('r')) =>
+  new Map([['session-spend', { digest, rule: { ...rule, ...more } }]])
 
 const contextOf = (more: Partial<ReleaseContext> = {}): ReleaseContext => ({
   stored: { request, digest: D('q') },
@@ -92,8 +107,24 @@ const CASES: [string, string, Partial<Answer>, Partial<ReleaseContext>][] = [
   ['an answer below its ceiling', 'released', { scope: 'session', until }, { figures: [costReading(39_999_999, T)] }],
   ['two people where two are wanted', 'released', { approvers: [lead, other] }, { rules: inForce({ approvals: 2 }) }],
   ['a higher role', 'released', { approvers: [{ ...lead, role: 'owner' }] }, {}],
-  ['a fallback that has come due', 'released', { notBefore: at(T + 700_000) }, { nowMs: T + 800_000, rules: inForce({ require: { kind: 'approver', role: 'admin' }, fallback: { role: 'lead', afterSeconds: 600, loosens: true } }) }],
-  ['one’s own request where the organisation allows it', 'released', { approvers: [{ ...own, self: true }] }, { selfAnswer: 'account' }],
+  [
+    'a fallback that has come due',
+    'released',
+    { notBefore: at(T + 700_000) },
+    {
+      nowMs: T + 800_000,
+      rules: inForce({
+        require: { kind: 'approver', role: 'admin' },
+        fallback: { role: 'lead', afterSeconds: 600, loosens: true },
+      }),
+    },
+  ],
+  [
+    'one’s own request where the organisation allows it',
+    'released',
+    { approvers: [{ ...own, self: true }] },
+    { selfAnswer: 'account' },
+  ],
 
   ['an answer to nothing', 'no_such_request', {}, { stored: undefined }],
   ['another organisation’s answer', 'other_organisation', { org: 'org_bbbbbbbbbbbbbbbb' }, {}],
@@ -106,16 +137,52 @@ const CASES: [string, string, Partial<Answer>, Partial<ReleaseContext>][] = [
   ['a rule that has changed', 'rule_changed', {}, { rules: inForce({}, D('z')) }],
   ['a rule that wants an approver’s key', 'needs_approver_key', {}, { rules: inForce({ signed: true }) }],
   ['a role below the rule’s', 'role_too_low', { approvers: [{ ...lead, role: 'member' }] }, {}],
-  ['a fallback that is not due', 'role_too_low', { notBefore: at(T + 500_000) }, { nowMs: T + 800_000, rules: inForce({ require: { kind: 'approver', role: 'admin' }, fallback: { role: 'lead', afterSeconds: 600, loosens: true } }) }],
+  [
+    'a fallback that is not due',
+    'role_too_low',
+    { notBefore: at(T + 500_000) },
+    {
+      nowMs: T + 800_000,
+      rules: inForce({
+        require: { kind: 'approver', role: 'admin' },
+        fallback: { role: 'lead', afterSeconds: 600, loosens: true },
+      }),
+    },
+  ],
   ['one person where two are wanted', 'too_few_approvers', {}, { rules: inForce({ approvals: 2 }) }],
-  ['the requester counted towards a quorum', 'too_few_approvers', { approvers: [lead, { ...own, self: true }] }, { rules: inForce({ approvals: 2 }), selfAnswer: 'account' }],
-  ['one person counted twice', 'same_approver_twice', { approvers: [lead, lead] }, { rules: inForce({ approvals: 2 }) }],
+  [
+    'the requester counted towards a quorum',
+    'too_few_approvers',
+    { approvers: [lead, { ...own, self: true }] },
+    { rules: inForce({ approvals: 2 }), selfAnswer: 'account' },
+  ],
+  [
+    'one person counted twice',
+    'same_approver_twice',
+    { approvers: [lead, lead] },
+    { rules: inForce({ approvals: 2 }) },
+  ],
   ['a session that a machine’s token began', 'may_not_answer', { approvers: [{ ...lead, method: 'device_link' }] }, {}],
   ['one’s own request where that is not allowed', 'own_request', { approvers: [{ ...own, self: true }] }, {}],
-  ['one’s own request through a credential', 'own_request', { approvers: [{ ...own, self: true, method: 'admin_credential' }] }, { selfAnswer: 'account' }],
-  ['one’s own request at the console', 'own_request', { approvers: [{ ...own, self: true, method: 'console' }] }, { selfAnswer: 'account' }],
+  [
+    'one’s own request through a credential',
+    'own_request',
+    { approvers: [{ ...own, self: true, method: 'admin_credential' }] },
+    { selfAnswer: 'account' },
+  ],
+  [
+    'one’s own request at the console',
+    'own_request',
+    { approvers: [{ ...own, self: true, method: 'console' }] },
+    { selfAnswer: 'account' },
+  ],
   ['one’s own request, unmarked', 'own_request', { approvers: [own] }, { selfAnswer: 'account' }],
-  ['one’s own request where the rule says never', 'own_request', { approvers: [{ ...own, self: true }] }, { selfAnswer: 'account', rules: inForce({ self: 'never' }) }],
+  [
+    'one’s own request where the rule says never',
+    'own_request',
+    { approvers: [{ ...own, self: true }] },
+    { selfAnswer: 'account', rules: inForce({ self: 'never' }) },
+  ],
   ['a life of more than a day', 'lives_too_long', { notAfter: at(T + 24 * HOUR + 1) }, {}],
   ['an answer of the future', 'not_yet', { notBefore: at(T + HOUR) }, {}],
   ['an answer that has ended', 'expired', {}, { nowMs: T + 24 * HOUR }],
