@@ -16,6 +16,9 @@ const holder = globalThis as unknown as { holdpointDb?: Opened }
 export function openDatabase(url: string, max: number): Opened {
   const pool = new pg.Pool({ connectionString: url, max, idleTimeoutMillis: 30_000 })
   pool.on('error', error => log.warn('database.connection_lost', { message: error.message }))
+  // Between the pool's own listener and the adapter's there is a moment without one, and an 'error' that nobody hears ends
+  // the process. Whoever uses the connection is told by the query that fails.
+  pool.on('connect', client => client.on('error', () => {}))
   // Under load a transaction waits for a connection rather than failing after two seconds, the client's own default.
   const transactionOptions = { maxWait: 15_000, timeout: 30_000 }
   return { prisma: new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions }), pool }

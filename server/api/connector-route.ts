@@ -8,6 +8,7 @@ import { machineActor } from '../auth/machine-token.ts'
 import { database } from '../db.ts'
 import { type FeatureContext, openContext } from '../features/context.ts'
 import { log } from '../log.ts'
+import { toAppError } from './outage.ts'
 import { STATUS } from './status.ts'
 
 /** One call at a door: who, what was sent, and the parameters of the path. */
@@ -135,23 +136,10 @@ function guarded(work: (request: Request, params: Record<string, string>) => Pro
 
 /** An error as connectors read it: `{error:{code, message, remedy?, details?}}`; what is not ours is logged and hidden. */
 export function errorResponse(error: unknown, path: string): Response {
-  const known = isAppError(error) ? error : outage(error)
+  const known = isAppError(error) ? error : toAppError(error)
   if (known.code === 'INTERNAL' || known.code === 'UNAVAILABLE') log.error('api.failed', known.cause ?? known, { path })
   const { code, message, remedy, details } = known
   const body = { error: { code, message, ...(remedy ? { remedy } : {}), ...(details ? { details } : {}) } }
   const headers = code === 'UNAVAILABLE' || code === 'RATE_LIMITED' ? { ...HEADERS, 'retry-after': '5' } : HEADERS
   return Response.json(body, { status: STATUS[code].http, headers })
-}
-
-/** A database that cannot be reached is told apart from a mistake of ours: trying again helps. */
-function outage(cause: unknown): AppError {
-  const e = cause as { code?: string; message?: string }
-  const gone =
-    /^(P1\d{3}|P2024|P2028|ECONNREFUSED|ECONNRESET|57P0\d)$/.test(e?.code ?? '') ||
-    /terminat(ed|ing) connection|Connection terminated|ECONNREFUSED/i.test(e?.message ?? '')
-  if (gone)
-    return new AppError('UNAVAILABLE', 'The control plane cannot reach its database. Nothing was changed; try again.', {
-      cause,
-    })
-  return new AppError('INTERNAL', 'Something went wrong on our side. Nothing was changed; try again.', { cause })
 }

@@ -5,7 +5,6 @@ import type { Tx } from '../db.ts'
 import { endAllOfMachine } from './approval/machine.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { recordEvidence } from './evidence.ts'
-import { PATIENT } from './transaction.ts'
 
 /** A machine leaves by itself (`holdpoint leave`): its token ends, what it asked for is withdrawn. What it reported stays. */
 export async function leave(ctx: FeatureContext<MachineActor>): Promise<void> {
@@ -13,7 +12,7 @@ export async function leave(ctx: FeatureContext<MachineActor>): Promise<void> {
     const ended = await endMachine(tx, ctx, ctx.actor.machineId, 'left', 'leftAt')
     if (ended)
       await recordEvidence(tx, ctx, { kind: 'machine.left', subject: { kind: 'machine', id: ctx.actor.machineId } })
-  }, PATIENT)
+  })
 }
 
 /** An admin ends a machine's membership, or a member that of a machine of their own. Repeating it changes nothing. */
@@ -26,7 +25,7 @@ export async function revokeMachine(ctx: FeatureContext, input: { id: string }):
     demand(ctx.actor, own ? 'machine.add' : 'machine.revoke')
     const ended = await endMachine(tx, ctx, machine.id, 'revoked', 'revokedAt')
     if (ended) await recordEvidence(tx, ctx, { kind: 'machine.revoked', subject: { kind: 'machine', id: machine.id } })
-  }, PATIENT)
+  })
 }
 
 /** Ends one machine inside a transaction; false when it had ended before. */

@@ -5,7 +5,6 @@ import { notify } from '../bus.ts'
 import { withdrawAllPending } from './approval/machine.ts'
 import type { FeatureContext } from './context.ts'
 import { recordEvidence } from './evidence.ts'
-import { PATIENT } from './transaction.ts'
 
 /**
  * A machine has seen rules that this database does not hold: it was restored from a backup (TRUST §5). Nothing is published
@@ -46,7 +45,7 @@ export async function noticeRestore(
         ...(reported.digest ? { reportedDigest: reported.digest } : {}),
       },
     })
-  }, PATIENT)
+  })
 }
 
 /** An owner has looked: publishing goes on, above everything that machines have seen. */

@@ -12,7 +12,6 @@ import { type DraftProblem, draftOf } from './boundary.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 import { type MachineBehind, MIN_READER } from './reader.ts'
-import { PATIENT } from './transaction.ts'
 
 /** The tag that names a version and its content, as it stands in `ETag` (protocol.ts) and guards edits. Version 0: none yet. */
 export const etagOf = (newest: { version: number; digest: string } | null | undefined): string =>
@@ -38,7 +37,7 @@ export async function publishRuleSet(
   const note = input.note.trim()
   if (note === '') throw new AppError('BAD_INPUT', 'A publication needs a note that says why.')
   if (note.length > NOTE_MAX) throw new AppError('BAD_INPUT', `The note is longer than ${NOTE_MAX} characters.`)
-  return ctx.db.$transaction(tx => publishIn(tx, ctx, { ...input, note }), PATIENT)
+  return ctx.db.$transaction(tx => publishIn(tx, ctx, { ...input, note }))
 }
 
 /** Publishes the text of an earlier version as a new, higher one. */
@@ -56,7 +55,7 @@ export async function rollBackRuleSet(
     })
     if (!old) throw notFound('version')
     return publishIn(tx, ctx, { text: old.text, note, etag: input.etag, rolledBackTo: old.version })
-  }, PATIENT)
+  })
 }
 
 type Publication = { text: string; note: string; etag: string; rolledBackTo?: number }

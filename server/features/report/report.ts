@@ -10,7 +10,6 @@ import { markGrant } from '../approval/machine.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
 import { noticeRestore } from '../restore.ts'
-import { PATIENT } from '../transaction.ts'
 import { raiseAlarms } from './alarms.ts'
 import { takeCounts, takeOutcomes } from './figures.ts'
 import { takeHooks } from './hooks.ts'
@@ -57,7 +56,7 @@ export async function takeReport(ctx: Ctx, input: { report: string }): Promise<R
     for (const grant of report.grants) await markGrant(tx, ctx, { ...grant, at: new Date(grant.at) })
     for (const one of happened) await recordEvidence(tx, ctx, { ...one, reportedAt: new Date(report.at) })
     return answer(after)
-  }, PATIENT)
+  })
 }
 
 const answer = (machine: Machine): ReportAnswer => ({
