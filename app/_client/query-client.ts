@@ -6,7 +6,10 @@ export const makeQueryClient = (): QueryClient =>
   new QueryClient({
     defaultOptions: {
       queries: { staleTime: 30_000, retry: (count, error) => count < 2 && !isRefusal(error) },
-      dehydrate: { serializeData: superjson.serialize, shouldDehydrateQuery: query => defaultShouldDehydrateQuery(query) || query.state.status === 'pending' },
+      dehydrate: {
+        serializeData: superjson.serialize,
+        shouldDehydrateQuery: query => defaultShouldDehydrateQuery(query) || query.state.status === 'pending',
+      },
       hydrate: { deserializeData: superjson.deserialize },
     },
   })

@@ -13,7 +13,11 @@ export const { useTRPC, useTRPCClient } = context
 
 let browser: ReturnType<typeof makeQueryClient> | undefined
 /** The server makes one per render, so that no two people share what was read. */
-const queryClient = () => (typeof window === 'undefined' ? makeQueryClient() : (browser ??= makeQueryClient()))
+function queryClient() {
+  if (typeof window === 'undefined') return makeQueryClient()
+  browser ??= makeQueryClient()
+  return browser
+}
 
 const URL_PATH = '/api/trpc'
 const makeClient = () =>

@@ -31,7 +31,8 @@ export const singleSignOnDoor = {
         const offered = await offeredConnections(visit.db, form.get('org'))
         const chosen = form.get('connection') ? offered.find(each => each.id === form.get('connection')) : offered[0]
         const connection = chosen && (await openConnection(visit.db, chosen.id))
-        if (!connection) throw new AppError('NOT_FOUND', 'There is no single sign-on under this name.', { details: { why: 'no_sso' } })
+        if (!connection)
+          throw new AppError('NOT_FOUND', 'There is no single sign-on under this name.', { details: { why: 'no_sso' } })
         const next = safePath(form.get('next')) ?? `/${form.get('org')}`
         going = pageTo(await startDance(request, connection, next, form.get('fresh') === '1'))
         return { to: '/sign-in' }
@@ -61,15 +62,31 @@ function pageTo(going: Response): Response {
 }
 
 /** The library wants its own token back with the form that starts: it is asked for one first, as a page would. */
-async function startDance(request: Request, connection: NonNullable<Awaited<ReturnType<typeof openConnection>>>, next: string, fresh: boolean): Promise<Response> {
-  const at = (path: string, cookie: string, method: string) => new Request(`${env().publicUrl}/api/auth/${path}`, { method, headers: cookie ? { cookie } : {} })
+async function startDance(
+  request: Request,
+  connection: NonNullable<Awaited<ReturnType<typeof openConnection>>>,
+  next: string,
+  fresh: boolean,
+): Promise<Response> {
+  const at = (path: string, cookie: string, method: string) =>
+    new Request(`${env().publicUrl}/api/auth/${path}`, { method, headers: cookie ? { cookie } : {} })
   const asked = await runOidc(at('csrf', request.headers.get('cookie') ?? '', 'GET'), ['csrf'], connection, refuseAll)
   const { csrfToken } = (await asked.json()) as { csrfToken: string }
-  const jar = [request.headers.get('cookie') ?? '', ...asked.headers.getSetCookie().map(line => line.split(';')[0])].filter(Boolean).reverse().join('; ')
+  const jar = [request.headers.get('cookie') ?? '', ...asked.headers.getSetCookie().map(line => line.split(';')[0])]
+    .filter(Boolean)
+    .reverse()
+    .join('; ')
   const form = { csrfToken, callbackUrl: `${env().publicUrl}${next}` }
-  const going = await runOidc(at(`signin/${connection.id}${fresh ? '?prompt=login' : ''}`, jar, 'POST'), ['signin', connection.id], connection, refuseAll, form)
+  const going = await runOidc(
+    at(`signin/${connection.id}${fresh ? '?prompt=login' : ''}`, jar, 'POST'),
+    ['signin', connection.id],
+    connection,
+    refuseAll,
+    form,
+  )
   const named = new Set(going.headers.getSetCookie().map(nameOf))
-  for (const line of asked.headers.getSetCookie()) if (!named.has(nameOf(line))) going.headers.append('set-cookie', line)
+  for (const line of asked.headers.getSetCookie())
+    if (!named.has(nameOf(line))) going.headers.append('set-cookie', line)
   return going
 }
 
@@ -79,11 +96,15 @@ const nameOf = (line: string) => line.slice(0, line.indexOf('='))
 async function callback(request: Request, id: string): Promise<Response> {
   const visit = openVisit()
   const connection = await openConnection(visit.db, id)
-  if (!connection) return new Response(null, { status: 303, headers: { location: `${env().publicUrl}/sign-in?error=no_sso` } })
+  if (!connection)
+    return new Response(null, { status: 303, headers: { location: `${env().publicUrl}/sign-in?error=no_sso` } })
   const replaces = readCookie(request, 'session')
-  const answer = await runOidc(request, ['callback', id], connection, claims => signInWithProvider(visit, connection, claims, replaces))
+  const answer = await runOidc(request, ['callback', id], connection, claims =>
+    signInWithProvider(visit, connection, claims, replaces),
+  )
   // A look-only session ends where an own sign-in began.
-  if (!answer.headers.get('location')?.includes('/sign-in?error=')) answer.headers.append('set-cookie', dropCookie('look'))
+  if (!answer.headers.get('location')?.includes('/sign-in?error='))
+    answer.headers.append('set-cookie', dropCookie('look'))
   return answer
 }
 

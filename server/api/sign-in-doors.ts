@@ -28,9 +28,14 @@ const query = (fields: Record<string, string | undefined>): string => {
 /** The organisation that a path is of, such as `acme` of `/acme/approvals/bnd-…`. */
 const slugOf = (path: string | undefined) => path?.split(/[/?]/)[1]
 
-const limit = (visit: Visit, name: RateName, request: Request) => demandRate(visit, name, clientAddress(request.headers))
+const limit = (visit: Visit, name: RateName, request: Request) =>
+  demandRate(visit, name, clientAddress(request.headers))
 
-async function begin(visit: Visit, request: Request, input: { email: string; next?: string | undefined; invitationId?: string }): Promise<Outcome> {
+async function begin(
+  visit: Visit,
+  request: Request,
+  input: { email: string; next?: string | undefined; invitationId?: string },
+): Promise<Outcome> {
   await limit(visit, 'signInByAddress', request)
   const nonce = readCookie(request, 'attempt') ?? randomBytes(32).toString('base64url')
   const { attempt } = await startSignIn(visit, { ...input, nonce, demo: isDemoMode() })
@@ -48,7 +53,8 @@ export const emailDoor = webDoor(
     try {
       return await begin(openVisit(), request, { email: form.get('email'), next })
     } catch (error) {
-      if (isAppError(error) && error.code === 'BAD_INPUT') throw new AppError('BAD_INPUT', error.message, { details: { why: 'address' } })
+      if (isAppError(error) && error.code === 'BAD_INPUT')
+        throw new AppError('BAD_INPUT', error.message, { details: { why: 'address' } })
       throw error
     }
   },
@@ -61,7 +67,8 @@ export const invitationDoor = webDoor(
   async (form, request) => {
     const visit = openVisit()
     const invitation = await readInvitation(visit, form.get('t'))
-    if (!invitation) throw new AppError('FORBIDDEN', 'This invitation is not open any more.', { details: { why: 'invitation' } })
+    if (!invitation)
+      throw new AppError('FORBIDDEN', 'This invitation is not open any more.', { details: { why: 'invitation' } })
     return begin(visit, request, { email: invitation.email, invitationId: invitation.id })
   },
   form => `/invitation${query({ t: form.get('t') })}`,
@@ -69,7 +76,8 @@ export const invitationDoor = webDoor(
 
 /** Where somebody who just signed in goes: on to what they wanted, or first to choose an organisation. */
 function signedIn(begun: BegunSession & { choices?: number }, next: string | undefined): Outcome {
-  const home = next && slugOf(next) === begun.orgSlug ? next : next && !isOrganisationPath(next) ? next : `/${begun.orgSlug}`
+  const home =
+    next && slugOf(next) === begun.orgSlug ? next : next && !isOrganisationPath(next) ? next : `/${begun.orgSlug}`
   return {
     to: (begun.choices ?? 1) > 1 ? `/sign-in/organisation${query({ next })}` : home,
     cookies: [setCookie('session', begun.token, begun.expiresAt), dropCookie('look'), dropCookie('attempt')],
@@ -77,7 +85,8 @@ function signedIn(begun: BegunSession & { choices?: number }, next: string | und
 }
 
 /** Pages that belong to no organisation. */
-const isOrganisationPath = (path: string) => !['device', 'invitation', 'sign-in', 'mailbox', 'link'].includes(slugOf(path) ?? '')
+const isOrganisationPath = (path: string) =>
+  !['device', 'invitation', 'sign-in', 'mailbox', 'link'].includes(slugOf(path) ?? '')
 
 /** Type the code: `a` the attempt, `code`, `next`. */
 export const codeDoor = webDoor(
@@ -120,14 +129,21 @@ export const linkDoor = webDoor(
 export const consoleDoor = webDoor('console', async (form, request) => {
   const visit = openVisit()
   await limit(visit, 'redeemByAddress', request)
-  return signedIn(await redeemOneTime(visit, { token: form.get('t'), kind: 'console', replaces: readCookie(request, 'session') }), undefined)
+  return signedIn(
+    await redeemOneTime(visit, { token: form.get('t'), kind: 'console', replaces: readCookie(request, 'session') }),
+    undefined,
+  )
 })
 
 /** Press the button of a machine's link: `t`. Gives a look-only session in a cookie of its own. */
 export const deviceLinkDoor = webDoor('device-link', async (form, request) => {
   const visit = openVisit()
   await limit(visit, 'redeemByAddress', request)
-  const begun = await redeemOneTime(visit, { token: form.get('t'), kind: 'deviceLink', replaces: readCookie(request, 'look') })
+  const begun = await redeemOneTime(visit, {
+    token: form.get('t'),
+    kind: 'deviceLink',
+    replaces: readCookie(request, 'look'),
+  })
   return { to: `/${begun.orgSlug}`, cookies: [setCookie('look', begun.token, begun.expiresAt)] }
 })
 
@@ -140,7 +156,8 @@ export const organisationDoor = webDoor(
     const actor = token ? await readActor(visit.db, { session: token }, visit.now) : null
     if (!actor || !token) throw new AppError('NOT_SIGNED_IN', 'Sign in first.', { details: { why: 'signed_out' } })
     const next = safePath(form.get('next'))
-    if (actor.orgSlug === form.get('org')) return { to: next && slugOf(next) === actor.orgSlug ? next : `/${actor.orgSlug}` }
+    if (actor.orgSlug === form.get('org'))
+      return { to: next && slugOf(next) === actor.orgSlug ? next : `/${actor.orgSlug}` }
     return signedIn(await switchOrganisation({ ...visit, actor }, { org: form.get('org'), token }), next)
   },
   form => `/sign-in/organisation${query({ next: safePath(form.get('next')) })}`,

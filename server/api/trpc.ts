@@ -61,7 +61,8 @@ export const open = translated
 
 /** The demo mailbox: wherever it may not exist, it does not. */
 export const demoMailbox = translated.use(({ ctx, next }) => {
-  if (!ctx.mayReadDemoMail) throw new TRPCError({ code: 'NOT_FOUND', cause: new AppError('NOT_FOUND', 'There is no mailbox here.') })
+  if (!ctx.mayReadDemoMail)
+    throw new TRPCError({ code: 'NOT_FOUND', cause: new AppError('NOT_FOUND', 'There is no mailbox here.') })
   return next()
 })
 

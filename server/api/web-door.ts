@@ -19,36 +19,44 @@ export function webDoor(
   post: (form: Form, request: Request) => Promise<Outcome>,
   back: (form: Form) => string = () => '/sign-in',
 ) {
-  return {
-    async POST(request: Request): Promise<Response> {
-      let form: Form = { get: () => '' }
-      try {
-        demandOwnOrigin(request)
-        form = await readForm(request)
-        return leadTo(await post(form, request))
-      } catch (error) {
-        const why = isAppError(error) ? String(error.details?.why ?? error.code.toLowerCase()) : 'failed'
-        if (!isAppError(error) || error.code === 'INTERNAL' || error.code === 'UNAVAILABLE') log.error('web.failed', error, { door: name })
-        const page = back(form)
-        return leadTo({ to: `${page}${page.includes('?') ? '&' : '?'}error=${encodeURIComponent(why)}` })
-      }
-    },
-    HEAD: (): Response => new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } }),
-    GET: (): Response => leadTo({ to: '/sign-in' }),
+  async function take(request: Request): Promise<Response> {
+    let form: Form = { get: () => '' }
+    try {
+      demandOwnOrigin(request)
+      form = await readForm(request)
+      return leadTo(await post(form, request))
+    } catch (error) {
+      const why = isAppError(error) ? String(error.details?.why ?? error.code.toLowerCase()) : 'failed'
+      if (!isAppError(error) || error.code === 'INTERNAL' || error.code === 'UNAVAILABLE')
+        log.error('web.failed', error, { door: name })
+      const page = back(form)
+      return leadTo({ to: `${page}${page.includes('?') ? '&' : '?'}error=${encodeURIComponent(why)}` })
+    }
   }
+  return { POST: take, HEAD: tellNothing, GET: showSignIn }
 }
+
+/** Next would answer HEAD with the GET handler. */
+const tellNothing = (): Response => new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
+const showSignIn = (): Response => leadTo({ to: '/sign-in' })
 
 /** 303, so that the browser goes on with GET. The address is built from the public one, never from a Host header. */
 function leadTo({ to, cookies = [] }: Outcome): Response {
-  const headers = new Headers({ location: `${env().publicUrl}${to}`, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+  const headers = new Headers({
+    location: `${env().publicUrl}${to}`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  })
   for (const cookie of cookies) headers.append('set-cookie', cookie)
   return new Response(null, { status: 303, headers })
 }
 
 async function readForm(request: Request): Promise<Form> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/x-www-form-urlencoded') throw new AppError('BAD_INPUT', 'This takes a form.', { details: { why: 'form' } })
-  if (Number(request.headers.get('content-length') ?? 0) > BODY_MAX) throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
+  if (type !== 'application/x-www-form-urlencoded')
+    throw new AppError('BAD_INPUT', 'This takes a form.', { details: { why: 'form' } })
+  if (Number(request.headers.get('content-length') ?? 0) > BODY_MAX)
+    throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
   const text = await request.text()
   if (text.length > BODY_MAX) throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
   const fields = new URLSearchParams(text)

@@ -10,14 +10,18 @@ import { isDemoMode } from './demo-mode.ts'
  * else, malformed headers included, is nobody. The role and the organisation's switch are asked at every use. In demo mode
  * nobody is separated from anybody, so what it answers is marked as a demo's.
  */
-export async function actorFromAdminToken(db: Db, header: string | null, now: Date): Promise<(MemberActor & { credentialId: string }) | null> {
+export async function actorFromAdminToken(
+  db: Db,
+  header: string | null,
+  now: Date,
+): Promise<(MemberActor & { credentialId: string }) | null> {
   const token = /^Bearer ([!-~]{1,200})$/i.exec(header ?? '')?.[1] ?? ''
   if (tokenKind(token) !== 'admin') return null
   const row = await db.token.findUnique({
     where: { hash: hashToken(token) },
     include: { member: { include: { org: { select: { slug: true, adminCredential: true } } } } },
   })
-  if (!row || row.kind !== 'admin' || row.revokedAt || !row.expiresAt || row.expiresAt <= now || !row.authnAt) return null
+  if (row?.kind !== 'admin' || row.revokedAt || !row.expiresAt || row.expiresAt <= now || !row.authnAt) return null
   const { member } = row
   if (member.removedAt || !roleAtLeast(member.role, 'admin') || !member.org.adminCredential) return null
   return {

@@ -22,7 +22,10 @@ export function clientAddress(headers: Headers, trusted: string = process.env.HO
 
 function listOf(text: string): BlockList {
   const list = new BlockList()
-  for (const entry of text.split(',').map(part => part.trim()).filter(Boolean)) {
+  for (const entry of text
+    .split(',')
+    .map(part => part.trim())
+    .filter(Boolean)) {
     const [address = '', bits] = entry === 'loopback' ? ['127.0.0.0', '8'] : entry.split('/')
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
     if (isIP(address)) list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)

@@ -24,7 +24,9 @@ export async function requireActor(slug: string): Promise<MemberActor> {
   const here = (await headers()).get(PATH_HEADER) ?? `/${slug}`
   if (!actor) redirect(`/sign-in?next=${encodeURIComponent(here)}`)
   if (actor.orgSlug === slug) return actor
-  const elsewhere = await database().prisma.member.count({ where: { email: actor.email, removedAt: null, org: { slug } } })
+  const elsewhere = await database().prisma.member.count({
+    where: { email: actor.email, removedAt: null, org: { slug } },
+  })
   if (elsewhere === 0) notFound()
   redirect(`/sign-in/organisation?org=${encodeURIComponent(slug)}&next=${encodeURIComponent(here)}`)
 }

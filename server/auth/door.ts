@@ -1,5 +1,5 @@
-import { subscribe } from 'node:diagnostics_channel'
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { subscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 
 /**
@@ -8,7 +8,15 @@ import type { IncomingMessage } from 'node:http'
  * came with a forwarding header. The note carries a key of this process, so that no client can write it.
  */
 const NOTE = 'x-holdpoint-door'
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'via']
+const FORWARDED = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-real-ip',
+  'via',
+]
 const holder = globalThis as unknown as { holdpointDoorKey?: string }
 
 /** Starts noting; once per process, before it serves. */

@@ -7,10 +7,18 @@ import { AppError } from '#core/error.ts'
 export async function discoverProvider(issuer: string): Promise<void> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const failed = (message: string, cause?: unknown) =>
-    new AppError('BAD_INPUT', message, { remedy: `Open ${address} in a browser; it must show the provider's configuration.`, details: { why: 'discovery' }, cause })
+    new AppError('BAD_INPUT', message, {
+      remedy: `Open ${address} in a browser; it must show the provider's configuration.`,
+      details: { why: 'discovery' },
+      cause,
+    })
   let found: Record<string, unknown>
   try {
-    const answer = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(8000), headers: { accept: 'application/json' } })
+    const answer = await fetch(address, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(8000),
+      headers: { accept: 'application/json' },
+    })
     if (!answer.ok) throw failed(`The provider answered ${answer.status} when asked for its configuration.`)
     found = (await answer.json()) as Record<string, unknown>
   } catch (error) {

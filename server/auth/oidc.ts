@@ -16,7 +16,9 @@ export type Provider = { id: string; name: string; issuer: string; clientId: str
 /** What the provider asserted; the library has checked signature, audience, nonce and expiry. */
 export type Asserted = { iss: string; sub: string; email?: unknown; email_verified?: unknown; auth_time?: unknown }
 
-export type Accept = (claims: Asserted) => Promise<{ token: string; expiresAt: Date; memberId: string; orgSlug: string }>
+export type Accept = (
+  claims: Asserted,
+) => Promise<{ token: string; expiresAt: Date; memberId: string; orgSlug: string }>
 
 /** Where a sign-in through a provider can end for the page that says it in words. */
 export type OidcRefusal = 'provider_unreachable' | 'provider_refused' | 'issuer' | 'unverified' | 'domain' | 'no_member'
@@ -35,7 +37,9 @@ export async function runOidc(
   process.env.NEXTAUTH_URL = env().publicUrl
   const reply = new Reply()
   const cookies = parseCookies(request.headers.get('cookie'))
-  const own = OWN.map(cookieName).flatMap(name => (cookies.has(name) ? [[name, decodeURIComponent(cookies.get(name)!)]] : []))
+  const own = OWN.map(cookieName).flatMap(name =>
+    cookies.has(name) ? [[name, decodeURIComponent(cookies.get(name)!)]] : [],
+  )
   const call = {
     method: request.method,
     query: { ...Object.fromEntries(new URL(request.url).searchParams), nextauth: [...action] },
@@ -110,7 +114,11 @@ function providerOf({ id, name, issuer, clientId, clientSecret }: Provider): Nex
         return { ...claims, email, email_verified } as never
       },
     },
-    profile: claims => ({ id: String(claims.sub), email: typeof claims.email === 'string' ? claims.email : null, name: null }),
+    profile: claims => ({
+      id: String(claims.sub),
+      email: typeof claims.email === 'string' ? claims.email : null,
+      name: null,
+    }),
   }
 }
 
@@ -170,8 +178,8 @@ class Reply {
   }
   send(value: unknown): void {
     if (value === undefined) return
-    if (typeof value === 'object') return this.json(value)
-    this.body = String(value)
+    if (typeof value === 'object') this.json(value)
+    else this.body = String(value)
   }
   end(): void {}
 

@@ -31,7 +31,8 @@ export function approvalRequestedMail(data: RequestedData): Mail {
   const opening = data.own
     ? `Your own agent (${data.client} on ${data.machine}) was held by a rule of ${data.org}. You hold the role that the rule names, so this is your own request: if you answer it, the answer is marked as a self-approval. Anybody else of that role can answer too.`
     : `An agent of ${data.requester} (${data.client} on ${data.machine}) was held by a rule of ${data.org} and waits for an answer.`
-  const approvals = data.approvals > 1 ? `${data.approvals} people of the role ${data.role} or above` : `${data.role} or above`
+  const approvals =
+    data.approvals > 1 ? `${data.approvals} people of the role ${data.role} or above` : `${data.role} or above`
   return layOut(requestSubject(data), [
     { kind: 'text', text: data.question },
     { kind: 'text', text: opening },

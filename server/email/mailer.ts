@@ -20,7 +20,16 @@ function transport(smtpUrl: string): Transporter {
   holder.holdpointMailers ??= new Map()
   const kept = holder.holdpointMailers.get(smtpUrl)
   if (kept) return kept
-  const made = nodemailer.createTransport({ url: smtpUrl, pool: true, maxConnections: 3, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, disableFileAccess: true, disableUrlAccess: true } as object)
+  const made = nodemailer.createTransport({
+    url: smtpUrl,
+    pool: true,
+    maxConnections: 3,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 30_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as object)
   holder.holdpointMailers.set(smtpUrl, made)
   return made
 }

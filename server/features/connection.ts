@@ -8,7 +8,14 @@ import { seal, unseal } from '../keys/custody.ts'
 import { type FeatureContext, newId, notFound } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 
-export type ConnectionRow = { id: string; name: string; issuer: string; clientId: string; domains: string[]; createdAt: Date }
+export type ConnectionRow = {
+  id: string
+  name: string
+  issuer: string
+  clientId: string
+  domains: string[]
+  createdAt: Date
+}
 /** A connection as the sign-in library needs it. */
 export type OpenConnection = Omit<ConnectionRow, 'createdAt'> & { orgId: string; clientSecret: string }
 
@@ -28,17 +35,38 @@ export async function addConnection(
   const { actor } = ctx
   demand(actor, 'connection.change')
   const name = plainName(input.name)
-  if (!name || !input.clientId.trim() || !input.clientSecret) throw new AppError('BAD_INPUT', 'A connection needs a name, a client id and a client secret.')
+  if (!name || !input.clientId.trim() || !input.clientSecret)
+    throw new AppError('BAD_INPUT', 'A connection needs a name, a client id and a client secret.')
   const issuer = checkIssuer(input.issuer)
-  const domains = [...new Set(input.domains.map(domain => domain.trim().toLowerCase().replace(/^@/, '')).filter(Boolean))]
+  const domains = [
+    ...new Set(input.domains.map(domain => domain.trim().toLowerCase().replace(/^@/, '')).filter(Boolean)),
+  ]
   const bad = domains.find(domain => !DOMAIN.test(domain))
-  if (bad !== undefined) throw new AppError('BAD_INPUT', `"${plainName(bad)}" is not a domain.`, { remedy: 'Write domains like example.com.' })
+  if (bad !== undefined)
+    throw new AppError('BAD_INPUT', `"${plainName(bad)}" is not a domain.`, {
+      remedy: 'Write domains like example.com.',
+    })
   await discover(issuer)
   const id = newId(ctx, 'connection')
   await ctx.db.$transaction(async tx => {
     const clientSecret = new Uint8Array(seal(Buffer.from(input.clientSecret), subkey('custody'), aad(actor.orgId)))
-    await tx.oidcConnection.create({ data: { id, orgId: actor.orgId, name, issuer, clientId: input.clientId.trim(), clientSecret, domains, createdAt: ctx.now } })
-    await recordEvidence(tx, ctx, { kind: 'connection.created', subject: { kind: 'connection', id }, data: { issuer, domains } })
+    await tx.oidcConnection.create({
+      data: {
+        id,
+        orgId: actor.orgId,
+        name,
+        issuer,
+        clientId: input.clientId.trim(),
+        clientSecret,
+        domains,
+        createdAt: ctx.now,
+      },
+    })
+    await recordEvidence(tx, ctx, {
+      kind: 'connection.created',
+      subject: { kind: 'connection', id },
+      data: { issuer, domains },
+    })
   })
   return { id }
 }
@@ -50,8 +78,16 @@ function checkIssuer(text: string): string {
     url = new URL(text.trim())
   } catch {}
   const loopback = url && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  if (!url || !(url.protocol === 'https:' || (loopback && url.protocol === 'http:')) || url.search || url.hash || url.username) {
-    throw new AppError('BAD_INPUT', "This is not a provider's issuer address.", { remedy: 'Write it as https://login.example.com/…, without a query.' })
+  if (
+    !url ||
+    !(url.protocol === 'https:' || (loopback && url.protocol === 'http:')) ||
+    url.search ||
+    url.hash ||
+    url.username
+  ) {
+    throw new AppError('BAD_INPUT', "This is not a provider's issuer address.", {
+      remedy: 'Write it as https://login.example.com/…, without a query.',
+    })
   }
   return text.trim()
 }
@@ -61,11 +97,18 @@ export async function removeConnection(ctx: FeatureContext, input: { id: string 
   const { actor } = ctx
   demand(actor, 'connection.change')
   await ctx.db.$transaction(async tx => {
-    const { count } = await tx.oidcConnection.updateMany({ where: { id: input.id, orgId: actor.orgId, removedAt: null }, data: { removedAt: ctx.now } })
+    const { count } = await tx.oidcConnection.updateMany({
+      where: { id: input.id, orgId: actor.orgId, removedAt: null },
+      data: { removedAt: ctx.now },
+    })
     if (count === 0) throw notFound('connection')
     await tx.oidcAccount.deleteMany({ where: { connectionId: input.id } })
     const sessions = await tx.session.deleteMany({ where: { idpConnectionId: input.id } })
-    await recordEvidence(tx, ctx, { kind: 'connection.removed', subject: { kind: 'connection', id: input.id }, data: { sessions: sessions.count } })
+    await recordEvidence(tx, ctx, {
+      kind: 'connection.removed',
+      subject: { kind: 'connection', id: input.id },
+      data: { sessions: sessions.count },
+    })
   })
 }
 
@@ -91,7 +134,8 @@ export async function openConnection(db: Db, id: string): Promise<OpenConnection
   return row ? { ...row, clientSecret: readSecret(row) } : undefined
 }
 
-const readSecret = (row: OidcConnection): string => unseal(row.clientSecret, subkey('custody'), aad(row.orgId)).toString('utf8')
+const readSecret = (row: OidcConnection): string =>
+  unseal(row.clientSecret, subkey('custody'), aad(row.orgId)).toString('utf8')
 
 /** Whether a connection's list of domains lets an address through; an empty list lets all. */
 export function isInDomains(email: string, domains: readonly string[]): boolean {

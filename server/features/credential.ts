@@ -25,11 +25,20 @@ const userCode = () => Array.from({ length: 8 }, () => LETTERS[randomInt(LETTERS
 const spelled = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`
 const typed = (text: string) => text.toUpperCase().replace(/[^A-Z]/g, '')
 
-export type LoginStart = { deviceCode: string; userCode: string; verificationUrl: string; expiresAt: Date; intervalS: number }
+export type LoginStart = {
+  deviceCode: string
+  userCode: string
+  verificationUrl: string
+  expiresAt: Date
+  intervalS: number
+}
 
 /** The command asks for a credential. `label` is the name of the machine it runs on, shown to whoever confirms. */
 export async function startAdminLogin(visit: Visit, input: { org: string; label: string }): Promise<LoginStart> {
-  const org = await visit.db.organisation.findUnique({ where: { slug: input.org }, select: { id: true, adminCredential: true } })
+  const org = await visit.db.organisation.findUnique({
+    where: { slug: input.org },
+    select: { id: true, adminCredential: true },
+  })
   if (!org) throw notFound('organisation')
   if (!org.adminCredential) throw switchedOff()
   const deviceCode = Buffer.from(visit.random(32)).toString('base64url')
@@ -37,12 +46,28 @@ export async function startAdminLogin(visit: Visit, input: { org: string; label:
   const expiresAt = new Date(visit.now.getTime() + LOGIN_MS)
   await visit.db.adminLogin.deleteMany({ where: { expiresAt: { lt: visit.now } } })
   await visit.db.adminLogin.create({
-    data: { id: newId(visit, 'credential'), deviceCodeHash: hashToken(deviceCode), userCode: code, orgId: org.id, label: plainName(input.label) || 'a machine', expiresAt },
+    data: {
+      id: newId(visit, 'credential'),
+      deviceCodeHash: hashToken(deviceCode),
+      userCode: code,
+      orgId: org.id,
+      label: plainName(input.label) || 'a machine',
+      expiresAt,
+    },
   })
-  return { deviceCode, userCode: spelled(code), verificationUrl: `${visit.origin}/device`, expiresAt, intervalS: POLL_S }
+  return {
+    deviceCode,
+    userCode: spelled(code),
+    verificationUrl: `${visit.origin}/device`,
+    expiresAt,
+    intervalS: POLL_S,
+  }
 }
 
-const switchedOff = () => new AppError('FORBIDDEN', 'This organisation has switched off credentials for the command.', { details: { why: 'switched_off' } })
+const switchedOff = () =>
+  new AppError('FORBIDDEN', 'This organisation has switched off credentials for the command.', {
+    details: { why: 'switched_off' },
+  })
 
 export type LoginPoll =
   | { state: 'pending' | 'slow_down' | 'expired' | 'denied' }
@@ -60,53 +85,94 @@ export async function pollAdminLogin(visit: Visit, input: { deviceCode: string }
     await tx.adminLogin.update({ where: { id: login.id }, data: { lastPollAt: visit.now } })
     if (early) return { state: 'slow_down' }
     if (!login.confirmedAt || !login.memberId || !login.authnAt) return { state: 'pending' }
-    const member = await tx.member.findFirst({ where: { id: login.memberId, orgId: login.orgId, removedAt: null }, include: { org: true } })
+    const member = await tx.member.findFirst({
+      where: { id: login.memberId, orgId: login.orgId, removedAt: null },
+      include: { org: true },
+    })
     if (!member || !roleAtLeast(member.role, 'admin') || !member.org.adminCredential) return { state: 'denied' }
     const token = makeToken('admin', visit.random(32))
     const id = newId(visit, 'credential')
     const expiresAt = new Date(visit.now.getTime() + ADMIN_CREDENTIAL_MS)
     await tx.adminLogin.update({ where: { id: login.id }, data: { takenAt: visit.now } })
     await tx.token.create({
-      data: { id, kind: 'admin', hash: hashToken(token), orgId: login.orgId, memberId: member.id, createdAt: visit.now, expiresAt, authnAt: login.authnAt },
+      data: {
+        id,
+        kind: 'admin',
+        hash: hashToken(token),
+        orgId: login.orgId,
+        memberId: member.id,
+        createdAt: visit.now,
+        expiresAt,
+        authnAt: login.authnAt,
+      },
     })
     const system = { ...visit, actor: { kind: 'system', orgId: login.orgId } as const }
-    await recordEvidence(tx, system, { kind: 'credential.issued', subject: { kind: 'credential', id }, data: { expiresAt: expiresAt.toISOString() } })
-    await recordEvidence(tx, system, { kind: 'credential.issued', subject: { kind: 'member', id: member.id }, data: { credential: id } })
+    await recordEvidence(tx, system, {
+      kind: 'credential.issued',
+      subject: { kind: 'credential', id },
+      data: { expiresAt: expiresAt.toISOString() },
+    })
+    await recordEvidence(tx, system, {
+      kind: 'credential.issued',
+      subject: { kind: 'member', id: member.id },
+      data: { credential: id },
+    })
     return { state: 'issued', token, expiresAt, member: { id: member.id, name: member.name, role: member.role } }
   })
 }
 
 /** A login that waits, found by the code that the person typed; of their own organisation only. */
-export async function getAdminLogin(ctx: FeatureContext<MemberActor>, input: { userCode: string }): Promise<{ label: string; expiresAt: Date; freshEnough: boolean }> {
+export async function getAdminLogin(
+  ctx: FeatureContext<MemberActor>,
+  input: { userCode: string },
+): Promise<{ label: string; expiresAt: Date; freshEnough: boolean }> {
   const login = await findWaiting(ctx, input.userCode)
   return { label: login.label, expiresAt: login.expiresAt, freshEnough: isFresh(ctx) }
 }
 
-const isFresh = (ctx: FeatureContext<MemberActor>) => ctx.now.getTime() - ctx.actor.authnAt.getTime() <= FRESH_SIGN_IN_MS
+const isFresh = (ctx: FeatureContext<MemberActor>) =>
+  ctx.now.getTime() - ctx.actor.authnAt.getTime() <= FRESH_SIGN_IN_MS
 
 async function findWaiting(ctx: FeatureContext<MemberActor>, code: string): Promise<AdminLogin> {
   demand(ctx.actor, 'credential.make')
   await demandRate(ctx, 'userCodeByMember', ctx.actor.memberId)
   const login = await ctx.db.adminLogin.findFirst({
-    where: { userCode: typed(code), orgId: ctx.actor.orgId, confirmedAt: null, deniedAt: null, expiresAt: { gt: ctx.now } },
+    where: {
+      userCode: typed(code),
+      orgId: ctx.actor.orgId,
+      confirmedAt: null,
+      deniedAt: null,
+      expiresAt: { gt: ctx.now },
+    },
   })
   if (!login) throw notFound('login that waits under this code')
   return login
 }
 
 /** The person confirms or refuses. Takes an own sign-in of the last ten minutes, or one is asked for again. */
-export async function confirmAdminLogin(ctx: FeatureContext<MemberActor>, input: { userCode: string; allow: boolean }): Promise<void> {
+export async function confirmAdminLogin(
+  ctx: FeatureContext<MemberActor>,
+  input: { userCode: string; allow: boolean },
+): Promise<void> {
   const { actor } = ctx
   const login = await findWaiting(ctx, input.userCode)
   if (input.allow && !isFresh(ctx)) {
-    throw new AppError('FORBIDDEN', 'Your sign-in is older than ten minutes.', { remedy: 'Sign in again, then confirm.', details: { why: 'sign_in_again' } })
+    throw new AppError('FORBIDDEN', 'Your sign-in is older than ten minutes.', {
+      remedy: 'Sign in again, then confirm.',
+      details: { why: 'sign_in_again' },
+    })
   }
   await ctx.db.$transaction(async tx => {
-    const org = await tx.organisation.findUniqueOrThrow({ where: { id: actor.orgId }, select: { adminCredential: true } })
+    const org = await tx.organisation.findUniqueOrThrow({
+      where: { id: actor.orgId },
+      select: { adminCredential: true },
+    })
     if (input.allow && !org.adminCredential) throw switchedOff()
     const { count } = await tx.adminLogin.updateMany({
       where: { id: login.id, confirmedAt: null, deniedAt: null },
-      data: input.allow ? { confirmedAt: ctx.now, memberId: actor.memberId, authnAt: actor.authnAt } : { deniedAt: ctx.now },
+      data: input.allow
+        ? { confirmedAt: ctx.now, memberId: actor.memberId, authnAt: actor.authnAt }
+        : { deniedAt: ctx.now },
     })
     if (count === 0) throw new AppError('CONFLICT', 'This login was answered already.')
   })
@@ -127,7 +193,9 @@ export async function listCredentials(ctx: FeatureContext<MemberActor>): Promise
 export async function revokeCredential(ctx: FeatureContext<MemberActor>, input: { id: string }): Promise<void> {
   const { actor } = ctx
   await ctx.db.$transaction(async tx => {
-    const token = await tx.token.findFirst({ where: { id: input.id, orgId: actor.orgId, kind: 'admin', revokedAt: null } })
+    const token = await tx.token.findFirst({
+      where: { id: input.id, orgId: actor.orgId, kind: 'admin', revokedAt: null },
+    })
     if (!token) throw notFound('credential')
     if (token.memberId !== actor.memberId) demand(actor, 'settings.change')
     await tx.token.update({ where: { id: token.id }, data: { revokedAt: ctx.now } })

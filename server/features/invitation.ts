@@ -20,7 +20,10 @@ const open = (now: Date) => ({ acceptedAt: null, revokedAt: null, expiresAt: { g
  * Invites an address; never above one's own role. Inviting it again replaces the open invitation, so that there is one link
  * and one role. The mailed link only names the invitation: it is accepted by signing in as that address.
  */
-export async function inviteMember(ctx: FeatureContext, input: { email: string; name: string; role: Role }): Promise<{ id: string; expiresAt: Date }> {
+export async function inviteMember(
+  ctx: FeatureContext,
+  input: { email: string; name: string; role: Role },
+): Promise<{ id: string; expiresAt: Date }> {
   const { actor } = ctx
   demand(actor, 'member.invite')
   const email = normaliseEmail(input.email)
@@ -35,29 +38,50 @@ export async function inviteMember(ctx: FeatureContext, input: { email: string; 
     if (await tx.member.findFirst({ where: { orgId: actor.orgId, email, removedAt: null }, select: { id: true } })) {
       throw new AppError('CONFLICT', 'This address is a member already.')
     }
-    for (const old of await tx.invitation.findMany({ where: { orgId: actor.orgId, email, ...open(ctx.now) } })) await revoke(tx, ctx, old, 'replaced')
+    for (const old of await tx.invitation.findMany({ where: { orgId: actor.orgId, email, ...open(ctx.now) } }))
+      await revoke(tx, ctx, old, 'replaced')
     await tx.invitation.create({
-      data: { id, orgId: actor.orgId, email, name, role: input.role, tokenHash: hashToken(token), invitedById: actor.memberId, createdAt: ctx.now, expiresAt },
+      data: {
+        id,
+        orgId: actor.orgId,
+        email,
+        name,
+        role: input.role,
+        tokenHash: hashToken(token),
+        invitedById: actor.memberId,
+        createdAt: ctx.now,
+        expiresAt,
+      },
     })
     await enqueue(tx, 'invitation.mail', { invitation: id, token })
     await notify(tx, { org: actor.orgId, what: 'member' })
-    await recordEvidence(tx, ctx, { kind: 'member.invited', subject: { kind: 'invitation', id }, data: { role: input.role } })
+    await recordEvidence(tx, ctx, {
+      kind: 'member.invited',
+      subject: { kind: 'invitation', id },
+      data: { role: input.role },
+    })
   })
   return { id, expiresAt }
 }
 
 function demandRole(actor: MemberActor, role: Role): void {
   if (maySetRole(actor, 'member', role)) return
-  throw new AppError('FORBIDDEN', role === 'owner' ? 'Only an owner makes an owner.' : `Nobody invites above their own role; yours is ${actor.role}.`)
+  throw new AppError(
+    'FORBIDDEN',
+    role === 'owner' ? 'Only an owner makes an owner.' : `Nobody invites above their own role; yours is ${actor.role}.`,
+  )
 }
 
 export async function revokeInvitation(ctx: FeatureContext, input: { id: string }): Promise<void> {
   const { actor } = ctx
   demand(actor, 'member.invite')
   await ctx.db.$transaction(async tx => {
-    const row = await tx.invitation.findFirst({ where: { id: input.id, orgId: actor.orgId, acceptedAt: null, revokedAt: null } })
+    const row = await tx.invitation.findFirst({
+      where: { id: input.id, orgId: actor.orgId, acceptedAt: null, revokedAt: null },
+    })
     if (!row) throw notFound('open invitation')
-    if (!maySetRole(actor, row.role, row.role)) throw new AppError('FORBIDDEN', `This invitation is to the role ${row.role}, above yours.`)
+    if (!maySetRole(actor, row.role, row.role))
+      throw new AppError('FORBIDDEN', `This invitation is to the role ${row.role}, above yours.`)
     await revoke(tx, ctx, row, 'revoked')
     await notify(tx, { org: actor.orgId, what: 'member' })
   })
@@ -65,30 +89,63 @@ export async function revokeInvitation(ctx: FeatureContext, input: { id: string 
 
 async function revoke(tx: Tx, ctx: FeatureContext, row: Invitation, why: 'revoked' | 'replaced'): Promise<void> {
   await tx.invitation.update({ where: { id: row.id }, data: { revokedAt: ctx.now } })
-  await recordEvidence(tx, ctx, { kind: 'member.invitation_revoked', subject: { kind: 'invitation', id: row.id }, data: { why } })
+  await recordEvidence(tx, ctx, {
+    kind: 'member.invitation_revoked',
+    subject: { kind: 'invitation', id: row.id },
+    data: { why },
+  })
 }
 
 /** What an invitation's page shows to whoever has its link: nothing that the mail did not say. */
 export async function readInvitation(
   visit: Pick<Visit, 'db' | 'now'>,
   token: string,
-): Promise<{ id: string; email: string; name: string; role: Role; org: { slug: string; name: string }; invitedBy: string; expiresAt: Date } | undefined> {
+): Promise<
+  | {
+      id: string
+      email: string
+      name: string
+      role: Role
+      org: { slug: string; name: string }
+      invitedBy: string
+      expiresAt: Date
+    }
+  | undefined
+> {
   if (tokenKind(token) !== 'invitation') return undefined
   const row = await visit.db.invitation.findFirst({
     where: { tokenHash: hashToken(token), ...open(visit.now) },
     include: { org: { select: { slug: true, name: true } } },
   })
   if (!row) return undefined
-  const inviter = await visit.db.member.findFirst({ where: { id: row.invitedById, orgId: row.orgId }, select: { name: true } })
-  return { id: row.id, email: row.email, name: row.name, role: row.role, org: row.org, invitedBy: inviter?.name ?? 'a former member', expiresAt: row.expiresAt }
+  const inviter = await visit.db.member.findFirst({
+    where: { id: row.invitedById, orgId: row.orgId },
+    select: { name: true },
+  })
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    org: row.org,
+    invitedBy: inviter?.name ?? 'a former member',
+    expiresAt: row.expiresAt,
+  }
 }
 
 /**
  * Makes the member, inside the transaction that signs the invited address in: only then, never by opening the link. An
  * invitation outlives its inviter's membership; owners and admins see it in the list and can revoke it.
  */
-export async function acceptInvitation(tx: Tx, visit: Visit, input: { id: string; email: string }): Promise<Member & { org: { slug: string } }> {
-  const gone = new AppError('FORBIDDEN', 'This invitation is not open any more.', { remedy: 'Ask for a new one.', details: { why: 'invitation' } })
+export async function acceptInvitation(
+  tx: Tx,
+  visit: Visit,
+  input: { id: string; email: string },
+): Promise<Member & { org: { slug: string } }> {
+  const gone = new AppError('FORBIDDEN', 'This invitation is not open any more.', {
+    remedy: 'Ask for a new one.',
+    details: { why: 'invitation' },
+  })
   await tx.$queryRaw`select 1 from "Invitation" where id = ${input.id} for update`
   const row = await tx.invitation.findFirst({ where: { id: input.id, email: input.email, ...open(visit.now) } })
   if (!row) throw gone
@@ -96,18 +153,31 @@ export async function acceptInvitation(tx: Tx, visit: Visit, input: { id: string
   await tx.invitation.update({ where: { id: row.id }, data: { acceptedAt: visit.now } })
   try {
     await tx.member.create({
-      data: { id, orgId: row.orgId, email: row.email, name: row.name, role: row.role, joinedAt: visit.now, invitedById: row.invitedById },
+      data: {
+        id,
+        orgId: row.orgId,
+        email: row.email,
+        name: row.name,
+        role: row.role,
+        joinedAt: visit.now,
+        invitedById: row.invitedById,
+      },
     })
   } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('CONFLICT', 'This address is a member already.', { details: { why: 'invitation' } })
+    if (isUniqueViolation(error))
+      throw new AppError('CONFLICT', 'This address is a member already.', { details: { why: 'invitation' } })
     throw error
   }
   const member = await tx.member.findUniqueOrThrow({ where: { id }, include: { org: { select: { slug: true } } } })
   await notify(tx, { org: row.orgId, what: 'member' })
-  await recordEvidence(tx, { ...visit, actor: { kind: 'system', orgId: row.orgId } }, {
-    kind: 'member.joined',
-    subject: { kind: 'member', id },
-    data: { role: row.role, how: 'invitation', invitation: row.id },
-  })
+  await recordEvidence(
+    tx,
+    { ...visit, actor: { kind: 'system', orgId: row.orgId } },
+    {
+      kind: 'member.joined',
+      subject: { kind: 'member', id },
+      data: { role: row.role, how: 'invitation', invitation: row.id },
+    },
+  )
   return member
 }

@@ -13,12 +13,23 @@ type Why = 'member_removed' | 'laptop_lost'
  * through here, so that none leaves a key behind (peers W17).
  * @returns how many of each were ended, for the evidence
  */
-export async function endPresence(tx: Tx, ctx: FeatureContext, member: { id: string; orgId: string; email: string }, why: Why): Promise<{ [key: string]: Json }> {
+export async function endPresence(
+  tx: Tx,
+  ctx: FeatureContext,
+  member: { id: string; orgId: string; email: string },
+  why: Why,
+): Promise<{ [key: string]: Json }> {
   const { now } = ctx
   await lockMachines(tx, member.id)
   const sessions = await tx.session.deleteMany({ where: { memberId: member.id } })
-  const tokens = await tx.token.updateMany({ where: { memberId: member.id, revokedAt: null }, data: { revokedAt: now } })
-  await tx.adminLogin.updateMany({ where: { memberId: member.id, takenAt: null, deniedAt: null }, data: { deniedAt: now } })
+  const tokens = await tx.token.updateMany({
+    where: { memberId: member.id, revokedAt: null },
+    data: { revokedAt: now },
+  })
+  await tx.adminLogin.updateMany({
+    where: { memberId: member.id, takenAt: null, deniedAt: null },
+    data: { deniedAt: now },
+  })
   // A code that lies in the lost laptop's mail must not bring it back.
   await tx.signInAttempt.updateMany({ where: { email: member.email, usedAt: null }, data: { usedAt: now } })
   const machines = await tx.machine.findMany({

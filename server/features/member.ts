@@ -25,7 +25,9 @@ export type MemberRow = {
 export type InvitationRow = { id: string; email: string; name: string; role: Role; expiresAt: Date; invitedBy: string }
 
 /** Members (removed ones last) and open invitations. Invitations are shown to those who may invite. */
-export async function listMembers(ctx: FeatureContext<MemberActor>): Promise<{ members: MemberRow[]; invitations: InvitationRow[] }> {
+export async function listMembers(
+  ctx: FeatureContext<MemberActor>,
+): Promise<{ members: MemberRow[]; invitations: InvitationRow[] }> {
   const { orgId, memberId } = ctx.actor
   const rows = await ctx.db.member.findMany({
     where: { orgId },
@@ -64,7 +66,11 @@ export async function listMembers(ctx: FeatureContext<MemberActor>): Promise<{ m
 /** Read from the ledger, where every sign-in stands; sessions themselves are dropped. */
 async function lastSignIns(ctx: FeatureContext<MemberActor>, rows: readonly Member[]): Promise<Map<string, Date>> {
   const { orgId } = ctx.actor
-  const found = await ctx.db.evidenceEntry.groupBy({ by: ['subjectRef'], where: { orgId, kind: 'member.signed_in' }, _max: { receivedAt: true } })
+  const found = await ctx.db.evidenceEntry.groupBy({
+    by: ['subjectRef'],
+    where: { orgId, kind: 'member.signed_in' },
+    _max: { receivedAt: true },
+  })
   const at = new Map(found.map(row => [row.subjectRef, row._max.receivedAt]))
   const last = new Map<string, Date>()
   for (const row of rows) {
@@ -86,7 +92,10 @@ async function loadBelow(tx: Tx, actor: MemberActor, id: string): Promise<Member
 }
 
 const lastOwner = () =>
-  new AppError('CONFLICT', 'The last owner stays.', { remedy: 'Make somebody else an owner first.', details: { why: 'last_owner' } })
+  new AppError('CONFLICT', 'The last owner stays.', {
+    remedy: 'Make somebody else an owner first.',
+    details: { why: 'last_owner' },
+  })
 
 async function translated<T>(work: Promise<T>): Promise<T> {
   try {
@@ -104,12 +113,24 @@ export async function changeRole(ctx: FeatureContext, input: { id: string; role:
     ctx.db.$transaction(async tx => {
       const member = await loadBelow(tx, actor, input.id)
       if (!maySetRole(actor, member.role, input.role)) {
-        throw new AppError('FORBIDDEN', input.role === 'owner' ? 'Only an owner makes an owner.' : `Nobody promotes above their own role; yours is ${actor.role}.`)
+        throw new AppError(
+          'FORBIDDEN',
+          input.role === 'owner'
+            ? 'Only an owner makes an owner.'
+            : `Nobody promotes above their own role; yours is ${actor.role}.`,
+        )
       }
       if (member.role === input.role) return
-      await tx.member.update({ where: { id: member.id }, data: { role: input.role, roleChangedBy: actor.memberId, roleChangedAt: ctx.now } })
+      await tx.member.update({
+        where: { id: member.id },
+        data: { role: input.role, roleChangedBy: actor.memberId, roleChangedAt: ctx.now },
+      })
       await notify(tx, { org: actor.orgId, what: 'member' })
-      await recordEvidence(tx, ctx, { kind: 'member.role_changed', subject: { kind: 'member', id: member.id }, data: { from: member.role, to: input.role } })
+      await recordEvidence(tx, ctx, {
+        kind: 'member.role_changed',
+        subject: { kind: 'member', id: member.id },
+        data: { from: member.role, to: input.role },
+      })
     }),
   )
 }
@@ -127,14 +148,21 @@ export async function deactivateMember(tx: Tx, ctx: FeatureContext, member: Memb
   await tx.member.update({ where: { id: member.id }, data: { removedAt: ctx.now } })
   const ended = await endPresence(tx, ctx, member, 'member_removed')
   await notify(tx, { org: member.orgId, what: 'member' })
-  await recordEvidence(tx, ctx, { kind: 'member.removed', subject: { kind: 'member', id: member.id }, data: { role: member.role, ...ended } })
+  await recordEvidence(tx, ctx, {
+    kind: 'member.removed',
+    subject: { kind: 'member', id: member.id },
+    data: { role: member.role, ...ended },
+  })
 }
 
 /**
  * The lost laptop, one act (TRUST §6): sessions, links, tokens and machines of the member end, requests are withdrawn, grants
  * end. Admins may do it for others, everybody with an own sign-in for themselves. The membership stays: they sign in anew.
  */
-export async function reportLaptopLost(ctx: FeatureContext, input: { memberId: string }): Promise<{ machines: number; sessions: number; tokens: number }> {
+export async function reportLaptopLost(
+  ctx: FeatureContext,
+  input: { memberId: string },
+): Promise<{ machines: number; sessions: number; tokens: number }> {
   const { actor } = ctx
   if (actor.kind !== 'member') throw new AppError('FORBIDDEN', 'Only a signed-in person can do this.')
   const own = actor.memberId === input.memberId
@@ -145,14 +173,20 @@ export async function reportLaptopLost(ctx: FeatureContext, input: { memberId: s
     if (!member) throw notFound('member')
     const ended = await endPresence(tx, ctx, member, 'laptop_lost')
     await notify(tx, { org: actor.orgId, what: 'member' })
-    await recordEvidence(tx, ctx, { kind: 'member.laptop_lost', subject: { kind: 'member', id: member.id }, data: ended })
+    await recordEvidence(tx, ctx, {
+      kind: 'member.laptop_lost',
+      subject: { kind: 'member', id: member.id },
+      data: ended,
+    })
     return ended as { machines: number; sessions: number; tokens: number }
   })
 }
 
 function demandOwnSignIn(actor: MemberActor): void {
   if (actor.method !== 'device_link' && actor.method !== 'admin_credential') return
-  throw new AppError('FORBIDDEN', 'This session was not begun by a sign-in of your own.', { remedy: 'Sign in with your own account.' })
+  throw new AppError('FORBIDDEN', 'This session was not begun by a sign-in of your own.', {
+    remedy: 'Sign in with your own account.',
+  })
 }
 
 /** Ends every browser session, link and command credential of a member; machines keep working. */
@@ -168,7 +202,11 @@ export async function signOutEverywhere(ctx: FeatureContext, input: { id: string
       where: { memberId: member.id, kind: { in: ['admin', 'deviceLink', 'console'] }, revokedAt: null },
       data: { revokedAt: ctx.now },
     })
-    await recordEvidence(tx, ctx, { kind: 'member.signed_out_everywhere', subject: { kind: 'member', id: member.id }, data: { sessions: count } })
+    await recordEvidence(tx, ctx, {
+      kind: 'member.signed_out_everywhere',
+      subject: { kind: 'member', id: member.id },
+      data: { sessions: count },
+    })
     return { sessions: count }
   })
 }

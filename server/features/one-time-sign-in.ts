@@ -1,7 +1,7 @@
+import type { MachineActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import { DEVICE_LINK_MS, JOIN_TOKEN_MS } from '#core/limits.ts'
 import { makeToken, tokenKind } from '#core/token.ts'
-import type { MachineActor } from '#core/actor.ts'
 import type { Tx } from '../db.ts'
 import { hashToken } from '../keys/token-hash.ts'
 import { type FeatureContext, newId } from './context.ts'
@@ -12,15 +12,33 @@ import { type BegunSession, beginSession, type Visit } from './session.ts'
 const CONSOLE_MS = JOIN_TOKEN_MS
 
 const gone = () =>
-  new AppError('EXPIRED', 'This address was used already, or is too old.', { remedy: 'Ask for a new one where you got it.', details: { why: 'link' } })
+  new AppError('EXPIRED', 'This address was used already, or is too old.', {
+    remedy: 'Ask for a new one where you got it.',
+    details: { why: 'link' },
+  })
 
 /** A one-time sign-in for a member who has never signed in: what the first start prints. */
-export async function makeConsoleSignIn(tx: Tx, visit: Visit, member: { id: string; orgId: string }): Promise<{ url: string; expiresAt: Date }> {
+export async function makeConsoleSignIn(
+  tx: Tx,
+  visit: Visit,
+  member: { id: string; orgId: string },
+): Promise<{ url: string; expiresAt: Date }> {
   const token = makeToken('console', visit.random(32))
   const expiresAt = new Date(visit.now.getTime() + CONSOLE_MS)
-  await tx.token.updateMany({ where: { memberId: member.id, kind: 'console', usedAt: null, revokedAt: null }, data: { revokedAt: visit.now } })
+  await tx.token.updateMany({
+    where: { memberId: member.id, kind: 'console', usedAt: null, revokedAt: null },
+    data: { revokedAt: visit.now },
+  })
   await tx.token.create({
-    data: { id: newId(visit, 'credential'), kind: 'console', hash: hashToken(token), orgId: member.orgId, memberId: member.id, createdAt: visit.now, expiresAt },
+    data: {
+      id: newId(visit, 'credential'),
+      kind: 'console',
+      hash: hashToken(token),
+      orgId: member.orgId,
+      memberId: member.id,
+      createdAt: visit.now,
+      expiresAt,
+    },
   })
   return { url: `${visit.origin}/link?t=${token}`, expiresAt }
 }

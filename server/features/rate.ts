@@ -22,7 +22,11 @@ export type RateName = keyof typeof RATE_LIMITS
 type Counting = { db: Db | Tx; now: Date }
 
 /** Counts one in its window; one statement, so that no two callers count alike. `until` is the window's end. */
-export async function countAttempt({ db, now }: Counting, key: string, windowMs: number): Promise<{ count: number; until: Date }> {
+export async function countAttempt(
+  { db, now }: Counting,
+  key: string,
+  windowMs: number,
+): Promise<{ count: number; until: Date }> {
   const windowAt = new Date(Math.floor(now.getTime() / windowMs) * windowMs)
   const [row] = await db.$queryRaw<{ count: number }[]>`
     insert into "RateCount" (key, "windowAt", count) values (${key}, ${windowAt}, 1)
@@ -45,7 +49,8 @@ export async function allowAttempt(ctx: Counting, key: string, limit: RateLimit)
 }
 
 /** {@link allowAttempt} by a limit of the table, for one client, member or machine. */
-export const demandRate = (ctx: Counting, name: RateName, who: string): Promise<void> => allowAttempt(ctx, `${name}:${who}`, RATE_LIMITS[name])
+export const demandRate = (ctx: Counting, name: RateName, who: string): Promise<void> =>
+  allowAttempt(ctx, `${name}:${who}`, RATE_LIMITS[name])
 
 /** Forgets windows that ended long ago. */
 export async function sweepRates({ db, now }: Counting): Promise<void> {

@@ -37,14 +37,32 @@ export async function beginSession(tx: Tx, visit: Visit, member: Member, begin: 
   const expiresAt = new Date(visit.now.getTime() + SESSION_MS)
   const id = newId(visit, 'session')
   await tx.session.create({
-    data: { id, tokenHash: hashToken(token), memberId: member.id, orgId: member.orgId, ...how, idpConnectionId, parentToken, expiresAt, createdAt: visit.now },
+    data: {
+      id,
+      tokenHash: hashToken(token),
+      memberId: member.id,
+      orgId: member.orgId,
+      ...how,
+      idpConnectionId,
+      parentToken,
+      expiresAt,
+      createdAt: visit.now,
+    },
   })
   const actor = actorOf(member, org.slug, begin, id)
-  await recordEvidence(tx, { ...visit, actor }, {
-    kind: 'member.signed_in',
-    subject: { kind: 'member', id: member.id },
-    data: { method: begin.method, ...(begin.demo ? { demo: true } : {}), ...(idpConnectionId ? { connection: idpConnectionId } : {}) },
-  })
+  await recordEvidence(
+    tx,
+    { ...visit, actor },
+    {
+      kind: 'member.signed_in',
+      subject: { kind: 'member', id: member.id },
+      data: {
+        method: begin.method,
+        ...(begin.demo ? { demo: true } : {}),
+        ...(idpConnectionId ? { connection: idpConnectionId } : {}),
+      },
+    },
+  )
   return { token, expiresAt, orgSlug: org.slug, memberId: member.id }
 }
 
@@ -67,7 +85,10 @@ const actorOf = (member: Member, orgSlug: string, begin: Beginning, sessionId: s
  * The organisations that this person could work in by this very sign-in: all with their address for an e-mail code, which
  * proved the address; its own alone for every other way (a provider of one organisation says nothing to another).
  */
-export async function organisationsOf(db: Db | Tx, actor: Pick<MemberActor, 'email' | 'method' | 'orgId'>): Promise<{ slug: string; name: string }[]> {
+export async function organisationsOf(
+  db: Db | Tx,
+  actor: Pick<MemberActor, 'email' | 'method' | 'orgId'>,
+): Promise<{ slug: string; name: string }[]> {
   return db.organisation.findMany({
     where:
       actor.method === 'email_code'
@@ -79,7 +100,10 @@ export async function organisationsOf(db: Db | Tx, actor: Pick<MemberActor, 'ema
 }
 
 /** Changes over to another organisation of the same address: a new session with the old one's time of signing in. */
-export async function switchOrganisation(ctx: FeatureContext<MemberActor>, input: { org: string; token: string }): Promise<BegunSession> {
+export async function switchOrganisation(
+  ctx: FeatureContext<MemberActor>,
+  input: { org: string; token: string },
+): Promise<BegunSession> {
   const { actor } = ctx
   if (actor.method !== 'email_code') {
     throw new AppError('FORBIDDEN', 'This session belongs to one organisation.', {
@@ -89,9 +113,16 @@ export async function switchOrganisation(ctx: FeatureContext<MemberActor>, input
   }
   return ctx.db.$transaction(async tx => {
     const held = await tx.session.findUnique({ where: { tokenHash: hashToken(input.token) } })
-    const member = await tx.member.findFirst({ where: { email: actor.email, removedAt: null, org: { slug: input.org } } })
+    const member = await tx.member.findFirst({
+      where: { email: actor.email, removedAt: null, org: { slug: input.org } },
+    })
     if (!held || held.id !== actor.sessionId || !member) throw notFound('organisation')
-    return beginSession(tx, ctx, member, { method: 'email_code', authnAt: held.authnAt, demo: held.demo, replaces: input.token })
+    return beginSession(tx, ctx, member, {
+      method: 'email_code',
+      authnAt: held.authnAt,
+      demo: held.demo,
+      replaces: input.token,
+    })
   })
 }
 

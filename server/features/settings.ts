@@ -1,7 +1,7 @@
 import type { MemberActor } from '#core/actor.ts'
 import { plainName } from '#core/email.ts'
-import type { Json } from '#core/json.ts'
 import { AppError } from '#core/error.ts'
+import type { Json } from '#core/json.ts'
 import { demand } from '#core/permission.ts'
 import type { SelfAnswer, WhenBroken } from '#generated/prisma/enums.ts'
 import { notify } from '../bus.ts'
@@ -63,7 +63,13 @@ export async function getSettings(ctx: FeatureContext<MemberActor>): Promise<Set
   }
 }
 
-export type SettingsChange = { name?: string; selfAnswer?: SelfAnswer; whenBroken?: WhenBroken; maxAgeS?: number; adminCredential?: boolean }
+export type SettingsChange = {
+  name?: string
+  selfAnswer?: SelfAnswer
+  whenBroken?: WhenBroken
+  maxAgeS?: number
+  adminCredential?: boolean
+}
 
 /** Changes what was named and differs; each change stands in the ledger with old and new (the name only as changed). */
 export async function updateSettings(ctx: FeatureContext, input: SettingsChange): Promise<void> {
@@ -71,23 +77,39 @@ export async function updateSettings(ctx: FeatureContext, input: SettingsChange)
   demand(actor, 'settings.change')
   const change = { ...input, ...(input.name === undefined ? {} : { name: plainName(input.name) }) }
   if (change.name === '') throw new AppError('BAD_INPUT', 'An organisation needs a name.')
-  if (change.maxAgeS !== undefined && !(Number.isInteger(change.maxAgeS) && change.maxAgeS >= 60 && change.maxAgeS <= 30 * 24 * 3600)) {
+  if (
+    change.maxAgeS !== undefined &&
+    !(Number.isInteger(change.maxAgeS) && change.maxAgeS >= 60 && change.maxAgeS <= 30 * 24 * 3600)
+  ) {
     throw new AppError('BAD_INPUT', 'The greatest age of rules lies between a minute and thirty days.')
   }
   await ctx.db.$transaction(async tx => {
     await tx.$queryRaw`select 1 from "Organisation" where id = ${actor.orgId} for update`
     const before = await tx.organisation.findUniqueOrThrow({ where: { id: actor.orgId } })
-    const names = (Object.keys(change) as (keyof SettingsChange)[]).filter(name => change[name] !== undefined && change[name] !== before[name])
+    const names = (Object.keys(change) as (keyof SettingsChange)[]).filter(
+      name => change[name] !== undefined && change[name] !== before[name],
+    )
     if (names.length === 0) return
-    await tx.organisation.update({ where: { id: actor.orgId }, data: Object.fromEntries(names.map(name => [name, change[name]])) })
+    await tx.organisation.update({
+      where: { id: actor.orgId },
+      data: Object.fromEntries(names.map(name => [name, change[name]])),
+    })
     await notify(tx, { org: actor.orgId, what: 'settings' })
     for (const setting of names) {
-      const data: { [key: string]: Json } = setting === 'name' ? { setting } : { setting, from: before[setting], to: change[setting]! }
-      await recordEvidence(tx, ctx, { kind: 'organisation.setting_changed', subject: { kind: 'organisation', id: actor.orgId }, data })
+      const data: { [key: string]: Json } =
+        setting === 'name' ? { setting } : { setting, from: before[setting], to: change[setting]! }
+      await recordEvidence(tx, ctx, {
+        kind: 'organisation.setting_changed',
+        subject: { kind: 'organisation', id: actor.orgId },
+        data,
+      })
     }
     // Credentials that the organisation no longer wants end at once; their next use would be refused anyway.
     if (names.includes('adminCredential') && change.adminCredential === false) {
-      await tx.token.updateMany({ where: { orgId: actor.orgId, kind: 'admin', revokedAt: null }, data: { revokedAt: ctx.now } })
+      await tx.token.updateMany({
+        where: { orgId: actor.orgId, kind: 'admin', revokedAt: null },
+        data: { revokedAt: ctx.now },
+      })
     }
   })
 }

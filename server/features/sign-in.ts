@@ -14,10 +14,22 @@ import { acceptInvitation } from './invitation.ts'
 import { type BegunSession, beginSession, type Visit } from './session.ts'
 
 /** Why a sign-in did not work: stands in the address of the page that says it in words. */
-export type SignInRefusal = 'too_many' | 'code' | 'dead' | 'expired' | 'used' | 'wrong_browser' | 'no_member' | 'invitation'
+export type SignInRefusal =
+  | 'too_many'
+  | 'code'
+  | 'dead'
+  | 'expired'
+  | 'used'
+  | 'wrong_browser'
+  | 'no_member'
+  | 'invitation'
 
 const refuse = (why: SignInRefusal, message: string, remedy: string) =>
-  new AppError(why === 'too_many' ? 'RATE_LIMITED' : why === 'expired' || why === 'used' ? 'EXPIRED' : 'FORBIDDEN', message, { remedy, details: { why } })
+  new AppError(
+    why === 'too_many' ? 'RATE_LIMITED' : why === 'expired' || why === 'used' ? 'EXPIRED' : 'FORBIDDEN',
+    message,
+    { remedy, details: { why } },
+  )
 
 const codeHmac = (attempt: string, code: string): string =>
   createHmac('sha256', subkey('sign-in-code')).update(`${attempt}\n${code}`).digest('base64url')
@@ -39,7 +51,11 @@ export async function startSignIn(
     await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`sign-in ${emailHash}`}, 0))::text`
     const since = new Date(visit.now.getTime() - 3600_000)
     if ((await tx.signInAttempt.count({ where: { emailHash, createdAt: { gt: since } } })) >= SIGN_INS_PER_HOUR) {
-      throw refuse('too_many', 'This address has asked for a code five times within the hour.', 'Use the newest code, or try again later.')
+      throw refuse(
+        'too_many',
+        'This address has asked for a code five times within the hour.',
+        'Use the newest code, or try again later.',
+      )
     }
     await tx.signInAttempt.create({
       data: {
@@ -69,7 +85,13 @@ export type SignedIn = BegunSession & { choices: number }
  */
 export async function redeemCode(
   visit: Visit,
-  input: { nonce: string | undefined; attempt?: string | undefined; code: string; wanted?: string | undefined; replaces?: string | undefined },
+  input: {
+    nonce: string | undefined
+    attempt?: string | undefined
+    code: string
+    wanted?: string | undefined
+    replaces?: string | undefined
+  },
 ): Promise<SignedIn> {
   const held = await findHeld(visit, input)
   const [spent] = await visit.db.$queryRaw<{ tries: number }[]>`
@@ -78,7 +100,8 @@ export async function redeemCode(
   if (!spent) throw await whyNot(visit, held.id)
   const right = Buffer.from(codeHmac(held.id, input.code.replace(/\s/g, '')))
   if (!timingSafeEqual(right, Buffer.from(held.codeHmac))) {
-    if (spent.tries < SIGN_IN_TRIES) throw refuse('code', 'That is not the code.', 'Type the newest code from the mail.')
+    if (spent.tries < SIGN_IN_TRIES)
+      throw refuse('code', 'That is not the code.', 'Type the newest code from the mail.')
     await recordDeath(visit, held)
     throw refuse('dead', 'That was the fifth wrong code; this sign-in is over.', 'Ask for a new code.')
   }
@@ -93,27 +116,40 @@ export async function redeemLink(
   const held = await visit.db.signInAttempt.findUnique({ where: { linkHash: hashToken(input.link) } })
   if (!held) throw refuse('expired', 'This link is not valid any more.', 'Ask for a new one.')
   if (!input.nonce || hashToken(input.nonce) !== held.browserNonceHash) {
-    throw refuse('wrong_browser', 'This link works only in the browser that asked for it.', 'Open it there, or type the code there.')
+    throw refuse(
+      'wrong_browser',
+      'This link works only in the browser that asked for it.',
+      'Open it there, or type the code there.',
+    )
   }
   if (held.usedAt || held.tries >= SIGN_IN_TRIES || held.expiresAt <= visit.now) throw await whyNot(visit, held.id)
   return useAttempt(visit, held, input)
 }
 
-async function findHeld(visit: Visit, { nonce, attempt }: { nonce: string | undefined; attempt?: string | undefined }): Promise<SignInAttempt> {
+async function findHeld(
+  visit: Visit,
+  { nonce, attempt }: { nonce: string | undefined; attempt?: string | undefined },
+): Promise<SignInAttempt> {
   const held =
     nonce &&
     (await visit.db.signInAttempt.findFirst({
       where: { browserNonceHash: hashToken(nonce), ...(attempt ? { id: attempt } : {}) },
       orderBy: { createdAt: 'desc' },
     }))
-  if (!held) throw refuse('wrong_browser', 'No code was asked for in this browser.', 'Type the code where you asked for it, or ask for a new one here.')
+  if (!held)
+    throw refuse(
+      'wrong_browser',
+      'No code was asked for in this browser.',
+      'Type the code where you asked for it, or ask for a new one here.',
+    )
   return held
 }
 
 async function whyNot(visit: Visit, id: string): Promise<AppError> {
   const held = await visit.db.signInAttempt.findUnique({ where: { id } })
   if (held?.usedAt) return refuse('used', 'This code was used already.', 'Ask for a new one.')
-  if (held && held.tries >= SIGN_IN_TRIES) return refuse('dead', 'Five wrong codes were typed; this sign-in is over.', 'Ask for a new code.')
+  if (held && held.tries >= SIGN_IN_TRIES)
+    return refuse('dead', 'Five wrong codes were typed; this sign-in is over.', 'Ask for a new code.')
   return refuse('expired', 'This code is older than ten minutes.', 'Ask for a new one.')
 }
 
@@ -124,21 +160,38 @@ async function useAttempt(
   input: { wanted?: string | undefined; replaces?: string | undefined },
 ): Promise<SignedIn> {
   return visit.db.$transaction(async tx => {
-    const { count } = await tx.signInAttempt.updateMany({ where: { id: held.id, usedAt: null }, data: { usedAt: visit.now } })
+    const { count } = await tx.signInAttempt.updateMany({
+      where: { id: held.id, usedAt: null },
+      data: { usedAt: visit.now },
+    })
     if (count === 0) throw refuse('used', 'This code was used already.', 'Ask for a new one.')
-    const invited = held.invitationId ? await acceptInvitation(tx, visit, { id: held.invitationId, email: held.email }) : undefined
+    const invited = held.invitationId
+      ? await acceptInvitation(tx, visit, { id: held.invitationId, email: held.email })
+      : undefined
     const members = await membersOf(tx, held.email)
     const member = invited ?? members.find(m => m.org?.slug === input.wanted) ?? members[0]
-    if (!member) throw refuse('no_member', 'This address belongs to no organisation here any more.', 'Ask an owner or admin for an invitation.')
-    const begun = await beginSession(tx, visit, member, { method: 'email_code', authnAt: visit.now, demo: held.demo, replaces: input.replaces })
+    if (!member)
+      throw refuse(
+        'no_member',
+        'This address belongs to no organisation here any more.',
+        'Ask an owner or admin for an invitation.',
+      )
+    const begun = await beginSession(tx, visit, member, {
+      method: 'email_code',
+      authnAt: visit.now,
+      demo: held.demo,
+      replaces: input.replaces,
+    })
     return { ...begun, choices: invited || member.org?.slug === input.wanted ? 1 : members.length }
   })
 }
 
 const membersOf = (tx: Tx, email: string) =>
-  tx.member.findMany({ where: { email, removedAt: null }, include: { org: { select: { slug: true } } }, orderBy: [{ org: { name: 'asc' } }] }) as Promise<
-    (Member & { org?: { slug: string } })[]
-  >
+  tx.member.findMany({
+    where: { email, removedAt: null },
+    include: { org: { select: { slug: true } } },
+    orderBy: [{ org: { name: 'asc' } }],
+  }) as Promise<(Member & { org?: { slug: string } })[]>
 
 /** Five wrong codes are worth knowing to every organisation whose member was aimed at. */
 async function recordDeath(visit: Visit, held: SignInAttempt): Promise<void> {
@@ -146,7 +199,11 @@ async function recordDeath(visit: Visit, held: SignInAttempt): Promise<void> {
   await visit.db.$transaction(async tx => {
     for (const member of await membersOf(tx, held.email)) {
       const system = { ...visit, actor: { kind: 'system', orgId: member.orgId } as const }
-      await recordEvidence(tx, system, { kind: 'member.sign_in_refused', subject: { kind: 'member', id: member.id }, data: { why: 'five_wrong_codes' } })
+      await recordEvidence(tx, system, {
+        kind: 'member.sign_in_refused',
+        subject: { kind: 'member', id: member.id },
+        data: { why: 'five_wrong_codes' },
+      })
     }
   })
 }

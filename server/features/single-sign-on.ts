@@ -35,10 +35,17 @@ export async function signInWithProvider(
   try {
     return await visit.db.$transaction(async tx => {
       const member = await findMember(tx, visit, connection, claims)
-      return beginSession(tx, visit, member, { method: 'oidc', authnAt: provedAt(visit, claims), demo: false, idpConnectionId: connection.id, replaces })
+      return beginSession(tx, visit, member, {
+        method: 'oidc',
+        authnAt: provedAt(visit, claims),
+        demo: false,
+        idpConnectionId: connection.id,
+        replaces,
+      })
     })
   } catch (error) {
-    if (isAppError(error) && error.code === 'FORBIDDEN') await recordRefusal(visit, connection, String(error.details?.why))
+    if (isAppError(error) && error.code === 'FORBIDDEN')
+      await recordRefusal(visit, connection, String(error.details?.why))
     throw error
   }
 }
@@ -61,7 +68,8 @@ async function findMember(tx: Tx, visit: Visit, connection: OpenConnection, clai
   const member = await tx.member.findFirst({ where: { orgId: connection.orgId, email, removedAt: null } })
   if (!member) throw refuse('no_member')
   // Another subject with this address: the provider gave the address to somebody else. A person decides, not we.
-  if (await tx.oidcAccount.findFirst({ where: { connectionId: connection.id, memberId: member.id } })) throw refuse('no_member')
+  if (await tx.oidcAccount.findFirst({ where: { connectionId: connection.id, memberId: member.id } }))
+    throw refuse('no_member')
   // A removed membership's account follows the person when they are a member anew.
   await tx.oidcAccount.deleteMany({ where: key })
   await tx.oidcAccount.create({ data: { ...key, memberId: member.id, orgId: connection.orgId, createdAt: visit.now } })
@@ -73,6 +81,10 @@ async function recordRefusal(visit: Visit, connection: OpenConnection, why: stri
   log.warn('sign_in.provider_refused', { connection: connection.id, why })
   const system = { ...visit, actor: { kind: 'system', orgId: connection.orgId } as const }
   await visit.db.$transaction(tx =>
-    recordEvidence(tx, system, { kind: 'member.sign_in_refused', subject: { kind: 'connection', id: connection.id }, data: { why } }),
+    recordEvidence(tx, system, {
+      kind: 'member.sign_in_refused',
+      subject: { kind: 'connection', id: connection.id },
+      data: { why },
+    }),
   )
 }

@@ -1,5 +1,5 @@
-import { figureTitle, questionOf } from '#core/approval/describe.ts'
 import { type Answer, Answer as AnswerShape } from '#core/approval/answer.ts'
+import { figureTitle, questionOf } from '#core/approval/describe.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
 import { MAIL_DIGEST_WINDOW_MS, MAILS_BEFORE_DIGEST } from '#core/limits.ts'
@@ -37,13 +37,21 @@ export async function mailRequest(db: Db, job: Jobs['approval.mail'], now: Date)
   if (!row || row.state !== 'pending' || row.expiresAt <= now) return
   const request = row.request as ApprovalRequest
   const kept = row.rules as KeptRules
-  const note = kept.rules.map(rule => rule.note).filter(Boolean).join(' ')
+  const note = kept.rules
+    .map(rule => rule.note)
+    .filter(Boolean)
+    .join(' ')
   const members = await eligibleMembers(db, asApproval(row), row.orgId, now)
   await db.$transaction(async tx => {
     for (const member of members) {
       const { count, until } = await countAttempt({ db: tx, now }, `request-mails:${member.id}`, MAIL_DIGEST_WINDOW_MS)
       if (count > MAILS_BEFORE_DIGEST) {
-        await enqueue(tx, 'mail.digest', { org: row.orgId, member: member.id }, { key: `digest:${member.id}`, runAt: until })
+        await enqueue(
+          tx,
+          'mail.digest',
+          { org: row.orgId, member: member.id },
+          { key: `digest:${member.id}`, runAt: until },
+        )
         continue
       }
       const mail = approvalRequestedMail({
@@ -64,7 +72,9 @@ export async function mailRequest(db: Db, job: Jobs['approval.mail'], now: Date)
         url: pageOf(row.org.slug, row.handle),
         own: member.id === row.memberId,
       })
-      await enqueue(tx, 'mail.send', letter(mail, member.email, requestThread(row.handle, member.id)), { key: `request:${row.handle}:${member.id}` })
+      await enqueue(tx, 'mail.send', letter(mail, member.email, requestThread(row.handle, member.id)), {
+        key: `request:${row.handle}:${member.id}`,
+      })
     }
   })
 }
@@ -86,15 +96,27 @@ export async function mailSettled(db: Db, job: Jobs['approval.mail_settled']): P
     machine: row.machine.label,
     state,
     ...(answer ? { scope: answer.scope } : {}),
-    until: answer?.until.map(limit => `${figureTitle({ name: limit.figure, qualifier: limit.qualifier })} reaches ${limit.figure === 'session_cost_usd' ? `$${limit.value}` : `${limit.value}%`}`) ?? [],
-    ...(row.standsUntil && (state === 'approved' || state === 'denied') ? { standsUntil: mailTime(row.standsUntil) } : {}),
-    answeredBy: row.votes.map(vote => ({ name: vote.member.name, role: vote.role, how: vote.how === 'team-cli' ? 'the command' : 'the web app' })),
+    until:
+      answer?.until.map(
+        limit =>
+          `${figureTitle({ name: limit.figure, qualifier: limit.qualifier })} reaches ${limit.figure === 'session_cost_usd' ? `$${limit.value}` : `${limit.value}%`}`,
+      ) ?? [],
+    ...(row.standsUntil && (state === 'approved' || state === 'denied')
+      ? { standsUntil: mailTime(row.standsUntil) }
+      : {}),
+    answeredBy: row.votes.map(vote => ({
+      name: vote.member.name,
+      role: vote.role,
+      how: vote.how === 'team-cli' ? 'the command' : 'the web app',
+    })),
     ...(reasons.length > 0 ? { reason: reasons.join(' / ') } : {}),
     url: pageOf(row.org.slug, row.handle),
   } satisfies SettledData)
   const id = messageId('settled', row.handle, row.member.id, row.state)
   await db.$transaction(tx =>
-    enqueue(tx, 'mail.send', letter(mail, row.member.email, id, requestThread(row.handle, row.member.id)), { key: `settled:${row.handle}:${row.state}` }),
+    enqueue(tx, 'mail.send', letter(mail, row.member.email, id, requestThread(row.handle, row.member.id)), {
+      key: `settled:${row.handle}:${row.state}`,
+    }),
   )
 }
 
@@ -105,7 +127,10 @@ function readAnswer(jws: string): Answer | undefined {
 
 /** What waits for one person, in one mail; nothing when nothing waits any more. */
 export async function mailDigest(db: Db, job: Jobs['mail.digest'], now: Date): Promise<void> {
-  const member = await db.member.findFirst({ where: { id: job.member, orgId: job.org, removedAt: null }, include: { org: true } })
+  const member = await db.member.findFirst({
+    where: { id: job.member, orgId: job.org, removedAt: null },
+    include: { org: true },
+  })
   if (!member) return
   const open = await db.approvalRequest.findMany({
     where: { orgId: job.org, state: 'pending', expiresAt: { gt: now } },
@@ -126,7 +151,12 @@ export async function mailDigest(db: Db, job: Jobs['mail.digest'], now: Date): P
     })
   }
   if (waiting.length === 0) return
-  const mail = approvalDigestMail({ account: member.email, org: member.org.name, waiting, url: `${env().publicUrl}/${member.org.slug}/approvals` })
+  const mail = approvalDigestMail({
+    account: member.email,
+    org: member.org.name,
+    waiting,
+    url: `${env().publicUrl}/${member.org.slug}/approvals`,
+  })
   const id = messageId('digest', member.id, String(now.getTime()))
   await db.$transaction(tx => enqueue(tx, 'mail.send', letter(mail, member.email, id)))
 }

@@ -5,7 +5,8 @@ import type { Jobs } from './queue.ts'
 const host = (): string => new URL(env().publicUrl).hostname
 
 /** The Message-ID of a mail about something, the same at every try. Names only what is in the address already. */
-export const messageId = (...parts: readonly string[]): string => `<${parts.join('.').replace(/[^A-Za-z0-9._-]/g, '-')}@${host()}>`
+export const messageId = (...parts: readonly string[]): string =>
+  `<${parts.join('.').replace(/[^A-Za-z0-9._-]/g, '-')}@${host()}>`
 
 /** What all mails to one person about one request hang on: the mail that asked. */
 export const requestThread = (handle: string, memberId: string): string => messageId('request', handle, memberId)

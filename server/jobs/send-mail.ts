@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { AppError } from '#core/error.ts'
 import { normaliseEmail } from '#core/email.ts'
+import { AppError } from '#core/error.ts'
 import { isDemoMode } from '../auth/demo-mode.ts'
 import type { Db } from '../db.ts'
 import { headerText } from '../email/layout.ts'
@@ -17,10 +17,16 @@ export async function deliver(db: Db, job: Jobs['mail.send'], now: Date): Promis
   const mail = { ...job, to: normaliseEmail(job.to), subject: headerText(job.subject), from: mailFrom }
   if (smtpUrl) return sendMail(smtpUrl, mail)
   if (!isDemoMode()) {
-    throw new AppError('UNAVAILABLE', 'No mail server is set.', { note: 'SMTP_URL is not set and the public address is not on loopback: mail waits' })
+    throw new AppError('UNAVAILABLE', 'No mail server is set.', {
+      note: 'SMTP_URL is not set and the public address is not on loopback: mail waits',
+    })
   }
   const { to, subject, text, html } = mail
   // A repeated try keeps one copy.
   const id = job.messageId || randomUUID()
-  await db.demoMail.upsert({ where: { id }, create: { id, to, subject, text, html, headers: headersOf(mail), at: now }, update: {} })
+  await db.demoMail.upsert({
+    where: { id },
+    create: { id, to, subject, text, html, headers: headersOf(mail), at: now },
+    update: {},
+  })
 }

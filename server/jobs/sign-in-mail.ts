@@ -15,12 +15,26 @@ export async function mailSignIn(db: Db, job: Jobs['sign_in.mail'], now: Date): 
   const attempt = await db.signInAttempt.findUnique({ where: { id: job.attempt } })
   if (!attempt || attempt.usedAt || attempt.expiresAt <= now) return
   const known = attempt.invitationId
-    ? await db.invitation.count({ where: { id: attempt.invitationId, email: attempt.email, acceptedAt: null, revokedAt: null, expiresAt: { gt: now } } })
+    ? await db.invitation.count({
+        where: {
+          id: attempt.invitationId,
+          email: attempt.email,
+          acceptedAt: null,
+          revokedAt: null,
+          expiresAt: { gt: now },
+        },
+      })
     : await db.member.count({ where: { email: attempt.email, removedAt: null } })
   if (known === 0) return
   const origin = env().publicUrl
   const next = job.next ? `&next=${encodeURIComponent(job.next)}` : ''
-  const mail = signInMail({ email: attempt.email, code: job.code, url: `${origin}/link?a=${job.link}${next}`, origin, minutes: SIGN_IN_CODE_MS / 60_000 })
+  const mail = signInMail({
+    email: attempt.email,
+    code: job.code,
+    url: `${origin}/link?a=${job.link}${next}`,
+    origin,
+    minutes: SIGN_IN_CODE_MS / 60_000,
+  })
   await deliver(db, letter(mail, attempt.email, messageId('sign-in', attempt.id)), now)
 }
 

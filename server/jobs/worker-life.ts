@@ -27,14 +27,22 @@ export class WorkerLife {
   async start(): Promise<void> {
     await this.connect()
     await this.look()
-    this.timer = setInterval(() => this.inTurn(() => this.look()).catch(error => log.warn('jobs.look_failed', { message: (error as Error).message })), LOOK_MS)
+    this.timer = setInterval(
+      () =>
+        this.inTurn(() => this.look()).catch(error =>
+          log.warn('jobs.look_failed', { message: (error as Error).message }),
+        ),
+      LOOK_MS,
+    )
     this.timer.unref()
   }
 
   /** A worker of this process began. Its lock is taken before it can have held a job for long. */
   async hold(workerId: string): Promise<void> {
     this.own.add(workerId)
-    await this.inTurn(async () => this.client?.query('select pg_advisory_lock($1, hashtext($2))', [LOCK, workerId])).catch(() => {})
+    await this.inTurn(async () =>
+      this.client?.query('select pg_advisory_lock($1, hashtext($2))', [LOCK, workerId]),
+    ).catch(() => {})
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -69,7 +77,10 @@ export class WorkerLife {
       "select distinct locked_by as id from graphile_worker.jobs where locked_by is not null and locked_at < now() - interval '2 seconds'",
     )
     for (const { id } of rows.filter(row => !this.own.has(row.id))) {
-      const { rows: tried } = await client.query<{ dead: boolean }>('select pg_try_advisory_lock($1, hashtext($2)) as dead', [LOCK, id])
+      const { rows: tried } = await client.query<{ dead: boolean }>(
+        'select pg_try_advisory_lock($1, hashtext($2)) as dead',
+        [LOCK, id],
+      )
       if (!tried[0]?.dead) continue
       await client.query('select graphile_worker.force_unlock_workers($1::text[])', [[id]])
       await client.query('select pg_advisory_unlock($1, hashtext($2))', [LOCK, id])

@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events'
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
 import { type Db, database } from '../db.ts'
 import { Bounced } from '../email/mailer.ts'
-import { sweepApprovals } from '../features/approval/sweep.ts'
 import { env } from '../env.ts'
+import { sweepApprovals } from '../features/approval/sweep.ts'
 import { log } from '../log.ts'
 import { mailDigest, mailRequest, mailSettled } from './approval-mail.ts'
 import type { Jobs } from './queue.ts'
@@ -58,7 +58,13 @@ export async function openWorker(
   { cron = true } = {},
 ): Promise<Worker> {
   const taskList: TaskList = Object.fromEntries(
-    Object.entries(TASKS).map(([name, task]) => [name, (payload: unknown) => (task as (db: Db, payload: never, now: Date) => Promise<unknown>)(prisma, payload as never, new Date()).then(() => {})]),
+    Object.entries(TASKS).map(([name, task]) => [
+      name,
+      (payload: unknown) =>
+        (task as (db: Db, payload: never, now: Date) => Promise<unknown>)(prisma, payload as never, new Date()).then(
+          () => {},
+        ),
+    ]),
   )
   const events: WorkerEvents = new EventEmitter()
   // A lost connection is the pool's to replace; without a listener it would end the process.
@@ -78,7 +84,12 @@ export async function openWorker(
   })
   events.on('job:error', ({ job, error }) => {
     const bounced = error instanceof Bounced
-    log.error(bounced ? 'mail.bounced' : 'job.failed', error, { task: job.task_identifier, job: String(job.id), attempt: job.attempts, of: job.max_attempts })
+    log.error(bounced ? 'mail.bounced' : 'job.failed', error, {
+      task: job.task_identifier,
+      job: String(job.id),
+      attempt: job.attempts,
+      of: job.max_attempts,
+    })
   })
   // A bounce is final: the job stays in the queue's table as failed, with the reason, and is not tried again.
   events.on('job:complete', ({ job, error }) => {
@@ -96,7 +107,10 @@ export async function openWorker(
 function failForGood(pool: ReturnType<typeof database>['pool'], id: string, reason: string, triesLeft = 5): void {
   setTimeout(async () => {
     try {
-      const { rowCount } = await pool.query('select id from graphile_worker.permanently_fail_jobs($1::bigint[], $2)', [[id], reason])
+      const { rowCount } = await pool.query('select id from graphile_worker.permanently_fail_jobs($1::bigint[], $2)', [
+        [id],
+        reason,
+      ])
       if (rowCount === 0 && triesLeft > 0) failForGood(pool, id, reason, triesLeft - 1)
     } catch (error) {
       log.error('job.fail_for_good', error, { job: id })

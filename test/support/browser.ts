@@ -1,7 +1,11 @@
 import { requestActor } from '#server/auth/request-actor.ts'
 import { env } from '#server/env.ts'
 
-type Door = { POST(request: Request): Promise<Response>; GET?(request: Request): Response | Promise<Response>; HEAD?(): Response }
+type Door = {
+  POST(request: Request): Promise<Response>
+  GET?(request: Request): Response | Promise<Response>
+  HEAD?(): Response
+}
 
 /** A browser's cookie jar in front of the doors: what they set is sent back, as a browser would. */
 export class Browser {
@@ -34,7 +38,11 @@ export class Browser {
       this.request('/auth/x', {
         method: 'POST',
         body: new URLSearchParams(fields).toString(),
-        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(env().publicUrl).origin, ...headers },
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: new URL(env().publicUrl).origin,
+          ...headers,
+        },
       }),
     )
     this.keep(response)

@@ -29,28 +29,31 @@ export async function startProvider(options: { claimsInIdToken?: boolean } = {})
     allow: (redirect: string) => {
       provider = make([redirect])
     },
-    close: () => new Promise<void>(resolve => {
-      server.closeAllConnections()
-      server.close(() => resolve())
-    }),
+    close: () =>
+      new Promise<void>(resolve => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
   }
-  const make = (redirects: string[]) => new Provider(issuer, {
-    clients: [{ ...client, redirect_uris: redirects, grant_types: ['authorization_code'], response_types: ['code'] }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    conformIdTokenClaims: options.claimsInIdToken === false,
-    findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ ...running.person, sub: id }) }),
-    pkce: { required: () => true },
-    cookies: { keys: ['test'] },
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_: unknown, interaction: { uid: string }) => `/interaction/${interaction.uid}` },
-  } as never)
+  const make = (redirects: string[]) =>
+    new Provider(issuer, {
+      clients: [{ ...client, redirect_uris: redirects, grant_types: ['authorization_code'], response_types: ['code'] }],
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+      conformIdTokenClaims: options.claimsInIdToken === false,
+      findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ ...running.person, sub: id }) }),
+      pkce: { required: () => true },
+      cookies: { keys: ['test'] },
+      features: { devInteractions: { enabled: false } },
+      interactions: { url: (_: unknown, interaction: { uid: string }) => `/interaction/${interaction.uid}` },
+    } as never)
   let provider = make(['http://localhost/nowhere'])
   server.on('request', async (request, response) => {
     const match = /^\/interaction\/[\w-]+/.exec(request.url ?? '')
     if (!match) return provider.callback()(request, response)
     // The person is signed in and consents at once: what a provider with a session does.
     const { prompt, params } = await provider.interactionDetails(request, response)
-    if (prompt.name === 'login') return provider.interactionFinished(request, response, { login: { accountId: running.person.sub } })
+    if (prompt.name === 'login')
+      return provider.interactionFinished(request, response, { login: { accountId: running.person.sub } })
     const grant = new provider.Grant({ accountId: running.person.sub, clientId: params.client_id as string })
     grant.addOIDCScope('openid email profile')
     return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
@@ -63,7 +66,10 @@ export async function signInAt(start: string, back: string): Promise<string> {
   const jar = new Map<string, string>()
   let at = start
   for (let hops = 0; hops < 12; hops++) {
-    const response = await fetch(at, { redirect: 'manual', headers: { cookie: [...jar].map(([k, v]) => `${k}=${v}`).join('; ') } })
+    const response = await fetch(at, {
+      redirect: 'manual',
+      headers: { cookie: [...jar].map(([k, v]) => `${k}=${v}`).join('; ') },
+    })
     for (const line of response.headers.getSetCookie()) {
       const [pair = ''] = line.split(';')
       jar.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))

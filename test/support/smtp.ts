@@ -40,11 +40,17 @@ export async function catchMail(port = 0): Promise<{
       code = value
     },
     next: async (to, after = 0) => {
-      for (const until = Date.now() + 10_000; Date.now() < until; await new Promise(resolve => setTimeout(resolve, 20))) {
+      for (
+        const until = Date.now() + 10_000;
+        Date.now() < until;
+        await new Promise(resolve => setTimeout(resolve, 20))
+      ) {
         const found = mails.filter(mail => mail.rcpt === to)[after]
         if (found) return found
       }
-      throw new Error(`no mail ${after + 1} to ${to}; caught: ${mails.map(mail => `${mail.rcpt}: ${mail.subject}`).join('; ')}`)
+      throw new Error(
+        `no mail ${after + 1} to ${to}; caught: ${mails.map(mail => `${mail.rcpt}: ${mail.subject}`).join('; ')}`,
+      )
     },
     close: () => new Promise(resolve => server.close(() => resolve())),
   }
@@ -53,4 +59,5 @@ export async function catchMail(port = 0): Promise<{
 /** The six digits of a sign-in mail. */
 export const codeOf = (mail: ParsedMail): string => /\b(\d{6})\b/.exec(mail.text ?? '')![1]!
 /** The first link of a mail. */
-export const linkOf = (mail: ParsedMail): URL => new URL(/https?:\/\/\S+/.exec((mail.text ?? '').replace(/^.*? at https?:\/\/\S+ /s, ''))![0])
+export const linkOf = (mail: ParsedMail): URL =>
+  new URL(/https?:\/\/\S+/.exec((mail.text ?? '').replace(/^.*? at https?:\/\/\S+ /s, ''))![0])

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { rightsOf } from '#core/permission.ts'
 import { countWaiting } from '../../features/approval/read.ts'
-import { openContext } from '../../features/context.ts'
 import { offeredConnections } from '../../features/connection.ts'
+import { openContext } from '../../features/context.ts'
 import { listDemoMail, readDemoMail } from '../../features/demo-mail.ts'
 import { readInvitation } from '../../features/invitation.ts'
 import { currentOrganisation } from '../../features/organisation-read.ts'
@@ -21,13 +21,27 @@ export const sessionRouter = router({
       countWaiting(feature),
     ])
     const { memberId: id, name, email, role, method, demo, authnAt } = actor
-    return { member: { id, name, email, role, method, demo, authnAt }, org, organisations, rights: rightsOf(actor), waiting }
+    return {
+      member: { id, name, email, role, method, demo, authnAt },
+      org,
+      organisations,
+      rights: rightsOf(actor),
+      waiting,
+    }
   }),
   /** The providers of an organisation, by its slug: names only, and none for an organisation that does not exist. */
-  connections: open.input(z.object({ org: z.string().max(64) })).query(({ input }) => offeredConnections(openVisit().db, input.org)),
+  connections: open
+    .input(z.object({ org: z.string().max(64) }))
+    .query(({ input }) => offeredConnections(openVisit().db, input.org)),
   /** What an invitation's link shows; null when it is not open. Reading it changes nothing. */
-  invitation: open.input(z.object({ token: z.string().max(100) })).query(async ({ input }) => (await readInvitation(openVisit(), input.token)) ?? null),
+  invitation: open
+    .input(z.object({ token: z.string().max(100) }))
+    .query(async ({ input }) => (await readInvitation(openVisit(), input.token)) ?? null),
   /** The demo mailbox: not found wherever TRUST §3 does not allow it. */
-  mailbox: demoMailbox.input(z.object({ to: z.string().max(320).optional() })).query(({ input }) => listDemoMail(openVisit().db, input.to ? { to: input.to } : {})),
-  mail: demoMailbox.input(z.object({ id: z.string().max(200) })).query(({ input }) => readDemoMail(openVisit().db, input.id)),
+  mailbox: demoMailbox
+    .input(z.object({ to: z.string().max(320).optional() }))
+    .query(({ input }) => listDemoMail(openVisit().db, input.to ? { to: input.to } : {})),
+  mail: demoMailbox
+    .input(z.object({ id: z.string().max(200) }))
+    .query(({ input }) => readDemoMail(openVisit().db, input.id)),
 })

@@ -23,7 +23,9 @@ export const settingsRouter = router({
       }),
     )
     .mutation(({ ctx, input: { org: _, ...change } }) => updateSettings(ctx.feature, change)),
-  rotateKey: inOrg.input(z.object({ role: z.enum([...KEY_ROLES, 'owner']) })).mutation(({ ctx, input }) => rotateKey(ctx.feature, input)),
+  rotateKey: inOrg
+    .input(z.object({ role: z.enum([...KEY_ROLES, 'owner']) }))
+    .mutation(({ ctx, input }) => rotateKey(ctx.feature, input)),
   addConnection: inOrg
     .input(
       z.object({

@@ -8,7 +8,13 @@ import { openContext } from '#server/features/context.ts'
 import { makeDeviceLink } from '#server/features/one-time-sign-in.ts'
 import { Browser } from '#test/support/browser.ts'
 import { useDatabase } from '#test/support/db.ts'
-import { actorOf, makeMember, makeOrganisation, serverEnvironment, type TestOrganisation } from '#test/support/makers.ts'
+import {
+  actorOf,
+  makeMember,
+  makeOrganisation,
+  serverEnvironment,
+  type TestOrganisation,
+} from '#test/support/makers.ts'
 import { type Person, signInAt, startProvider } from '#test/support/provider.ts'
 
 const db = useDatabase()
@@ -27,7 +33,11 @@ beforeAll(async () => {
     const provider = await startProvider({ claimsInIdToken: slug === 'alpha' })
     const { issuer, clientId, clientSecret } = provider
     const owner = openContext(actorOf(org, org.ownerId, 'owner', 'email_code'))
-    const { id } = await addConnection(owner, { name: `${slug} login`, issuer, clientId, clientSecret, domains: slug === 'alpha' ? [] : ['beta.test'] }, discoverProvider)
+    const { id } = await addConnection(
+      owner,
+      { name: `${slug} login`, issuer, clientId, clientSecret, domains: slug === 'alpha' ? [] : ['beta.test'] },
+      discoverProvider,
+    )
     provider.allow(`${PUBLIC}/api/auth/callback/${id}`)
     sides.push({ org, provider, connection: id, member: await makeMember(db.prisma, org, 'lead', `Lead of ${slug}`) })
   }
@@ -49,7 +59,12 @@ beforeEach(async () => {
 const emailOf = async (id: string) => (await db.prisma.member.findUniqueOrThrow({ where: { id } })).email
 
 /** The whole dance: our form, the provider, its way back. Gives where the browser ends. */
-async function signIn(browser: Browser, side: Side, person: Person, fields: Record<string, string> = {}): Promise<string> {
+async function signIn(
+  browser: Browser,
+  side: Side,
+  person: Person,
+  fields: Record<string, string> = {},
+): Promise<string> {
   side.provider.person = person
   const start = await begin(browser, side, fields)
   const back = await signInAt(start, `${PUBLIC}/api/auth/callback/${side.connection}`)
@@ -78,38 +93,59 @@ async function finish(browser: Browser, back: string): Promise<string> {
 }
 
 const refusals = (org: TestOrganisation) =>
-  db.prisma.evidenceEntry.findMany({ where: { orgId: org.id, kind: 'member.sign_in_refused' }, orderBy: { seq: 'asc' } }).then(rows =>
-    rows.map(row => (JSON.parse(Buffer.from(row.bytes).toString()) as { data: { why: string } }).data.why),
-  )
+  db.prisma.evidenceEntry
+    .findMany({ where: { orgId: org.id, kind: 'member.sign_in_refused' }, orderBy: { seq: 'asc' } })
+    .then(rows =>
+      rows.map(row => (JSON.parse(Buffer.from(row.bytes).toString()) as { data: { why: string } }).data.why),
+    )
 
 describe("signing in through an organisation's provider", () => {
   it('finds the member by the verified address, keys the account by connection, issuer and subject, and never makes a member', async () => {
     const browser = new Browser()
     const members = await db.prisma.member.count()
     const email = await emailOf(a.member)
-    expect(await signIn(browser, a, { sub: 'sub-1', email, email_verified: true }, { next: '/alpha/approvals' })).toBe('/alpha/approvals')
+    expect(await signIn(browser, a, { sub: 'sub-1', email, email_verified: true }, { next: '/alpha/approvals' })).toBe(
+      '/alpha/approvals',
+    )
     expect(await browser.actor()).toMatchObject({ memberId: a.member, orgSlug: 'alpha', method: 'oidc', demo: false })
-    expect(await db.prisma.oidcAccount.findMany()).toMatchObject([{ connectionId: a.connection, iss: a.provider.issuer, sub: 'sub-1', memberId: a.member }])
-    expect(await db.prisma.session.findMany()).toMatchObject([{ memberId: a.member, idpConnectionId: a.connection, method: 'oidc' }])
+    expect(await db.prisma.oidcAccount.findMany()).toMatchObject([
+      { connectionId: a.connection, iss: a.provider.issuer, sub: 'sub-1', memberId: a.member },
+    ])
+    expect(await db.prisma.session.findMany()).toMatchObject([
+      { memberId: a.member, idpConnectionId: a.connection, method: 'oidc' },
+    ])
     expect(await db.prisma.member.count()).toBe(members)
   })
 
   it('finds the member again by the account when the address at the provider changed', async () => {
     await signIn(new Browser(), a, { sub: 'sub-1', email: await emailOf(a.member), email_verified: true })
     const browser = new Browser()
-    expect(await signIn(browser, a, { sub: 'sub-1', email: 'new-name@alpha.test', email_verified: true })).toBe('/alpha')
+    expect(await signIn(browser, a, { sub: 'sub-1', email: 'new-name@alpha.test', email_verified: true })).toBe(
+      '/alpha',
+    )
     expect((await browser.actor())?.memberId).toBe(a.member)
   })
 
   it('asks the userinfo endpoint where the id token carries no address', async () => {
     const browser = new Browser()
-    expect(await signIn(browser, b, { sub: 'sub-b', email: await emailOf(b.member), email_verified: true })).toBe('/beta')
+    expect(await signIn(browser, b, { sub: 'sub-b', email: await emailOf(b.member), email_verified: true })).toBe(
+      '/beta',
+    )
     expect((await browser.actor())?.memberId).toBe(b.member)
   })
 
-  it.each([['absent', undefined], ['false', false], ['the text "true"', 'true'], ['one', 1]])('refuses an address whose email_verified is %s', async (_, value) => {
+  it.each([
+    ['absent', undefined],
+    ['false', false],
+    ['the text "true"', 'true'],
+    ['one', 1],
+  ])('refuses an address whose email_verified is %s', async (_, value) => {
     const browser = new Browser()
-    const person = { sub: 'sub-1', email: await emailOf(a.member), ...(value === undefined ? {} : { email_verified: value }) }
+    const person = {
+      sub: 'sub-1',
+      email: await emailOf(a.member),
+      ...(value === undefined ? {} : { email_verified: value }),
+    }
     expect(await signIn(browser, a, person)).toBe('/sign-in?error=unverified')
     expect(await browser.actor()).toBeNull()
     expect(await db.prisma.oidcAccount.count()).toBe(0)
@@ -117,13 +153,20 @@ describe("signing in through an organisation's provider", () => {
 
   it('refuses an address outside the connection’s domains', async () => {
     const outside = await makeMember(db.prisma, b.org, 'member', 'Outside')
-    await db.prisma.member.update({ where: { id: outside }, data: { email: `${outside.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}@elsewhere.test` } })
-    expect(await signIn(new Browser(), b, { sub: 'o', email: await emailOf(outside), email_verified: true })).toBe('/sign-in?error=domain')
+    await db.prisma.member.update({
+      where: { id: outside },
+      data: { email: `${outside.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}@elsewhere.test` },
+    })
+    expect(await signIn(new Browser(), b, { sub: 'o', email: await emailOf(outside), email_verified: true })).toBe(
+      '/sign-in?error=domain',
+    )
   })
 
   it('refuses whoever is no member, and records it without the address', async () => {
     const before = (await refusals(a.org)).length
-    expect(await signIn(new Browser(), a, { sub: 'x', email: 'stranger@alpha.test', email_verified: true })).toBe('/sign-in?error=no_member')
+    expect(await signIn(new Browser(), a, { sub: 'x', email: 'stranger@alpha.test', email_verified: true })).toBe(
+      '/sign-in?error=no_member',
+    )
     expect((await refusals(a.org)).slice(before)).toEqual(['no_member'])
     const entries = await db.prisma.evidenceEntry.findMany({ where: { orgId: a.org.id } })
     expect(entries.map(entry => Buffer.from(entry.bytes).toString()).join()).not.toContain('stranger')
@@ -132,7 +175,9 @@ describe("signing in through an organisation's provider", () => {
   it('refuses a second subject with the address of a member who has one', async () => {
     const email = await emailOf(a.member)
     await signIn(new Browser(), a, { sub: 'sub-1', email, email_verified: true })
-    expect(await signIn(new Browser(), a, { sub: 'sub-2', email, email_verified: true })).toBe('/sign-in?error=no_member')
+    expect(await signIn(new Browser(), a, { sub: 'sub-2', email, email_verified: true })).toBe(
+      '/sign-in?error=no_member',
+    )
   })
 })
 
@@ -142,7 +187,9 @@ describe('TRUST 9.5: two organisations, two providers', () => {
     await signIn(new Browser(), b, { sub: 'owner-sub', email: ownerB, email_verified: true })
     const accountsBefore = await db.prisma.oidcAccount.findMany()
     const browser = new Browser()
-    expect(await signIn(browser, a, { sub: 'owner-sub', email: ownerB, email_verified: true })).toBe('/sign-in?error=no_member')
+    expect(await signIn(browser, a, { sub: 'owner-sub', email: ownerB, email_verified: true })).toBe(
+      '/sign-in?error=no_member',
+    )
     expect(await browser.actor()).toBeNull()
     expect(await db.prisma.oidcAccount.findMany()).toEqual(accountsBefore)
   })
@@ -174,9 +221,20 @@ describe('TRUST 9.4: what a machine’s link began', () => {
   it('cannot take an account through a provider, in its own cookie or in the one of own sign-ins', async () => {
     const lead = a.member
     const machine = await db.prisma.machine.create({
-      data: { id: 'mac_0000000000000001', orgId: a.org.id, memberId: lead, label: 'laptop', platform: 'linux', connector: '0.1.0', publicKeyX: 'x', joinedAt: new Date() },
+      data: {
+        id: 'mac_0000000000000001',
+        orgId: a.org.id,
+        memberId: lead,
+        label: 'laptop',
+        platform: 'linux',
+        connector: '0.1.0',
+        publicKeyX: 'x',
+        joinedAt: new Date(),
+      },
     })
-    const { url } = await makeDeviceLink(openContext({ kind: 'machine', machineId: machine.id, memberId: lead, orgId: a.org.id, tokenId: 't' }))
+    const { url } = await makeDeviceLink(
+      openContext({ kind: 'machine', machineId: machine.id, memberId: lead, orgId: a.org.id, tokenId: 't' }),
+    )
     const browser = new Browser()
     await browser.post(deviceLinkDoor, { t: new URL(url).searchParams.get('t')! })
     const look = browser.jar.get('holdpoint-look')!
@@ -194,7 +252,9 @@ describe('TRUST 9.4: what a machine’s link began', () => {
   it('nor does being signed in link the provider’s account to oneself', async () => {
     const browser = new Browser()
     await signIn(browser, a, { sub: 'sub-1', email: await emailOf(a.member), email_verified: true })
-    expect(await signIn(browser, a, { sub: 'other', email: 'attacker@alpha.test', email_verified: true })).toBe('/sign-in?error=no_member')
+    expect(await signIn(browser, a, { sub: 'other', email: 'attacker@alpha.test', email_verified: true })).toBe(
+      '/sign-in?error=no_member',
+    )
     expect(await db.prisma.oidcAccount.findMany({ select: { sub: true } })).toEqual([{ sub: 'sub-1' }])
   })
 })
@@ -224,10 +284,18 @@ describe('the dance', () => {
     const gone = await startProvider()
     const org = await makeOrganisation(db.prisma, 'gone')
     const owner = openContext(actorOf(org, org.ownerId, 'owner', 'email_code'))
-    await addConnection(owner, { name: 'gone', issuer: gone.issuer, clientId: 'x', clientSecret: 'y', domains: [] }, discoverProvider)
+    await addConnection(
+      owner,
+      { name: 'gone', issuer: gone.issuer, clientId: 'x', clientSecret: 'y', domains: [] },
+      discoverProvider,
+    )
     await gone.close()
     const response = await singleSignOnDoor.POST(
-      new Browser().request('/auth/sso', { method: 'POST', body: 'org=gone', headers: { 'content-type': 'application/x-www-form-urlencoded', origin: PUBLIC } }),
+      new Browser().request('/auth/sso', {
+        method: 'POST',
+        body: 'org=gone',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: PUBLIC },
+      }),
     )
     expect(response.headers.get('location')).toBe(`${PUBLIC}/sign-in?error=provider_unreachable`)
   })
@@ -243,10 +311,18 @@ describe('a connection', () => {
   it('is refused when the address is not a provider, or calls itself something else', async () => {
     const owner = openContext(actorOf(a.org, a.org.ownerId, 'owner', 'email_code'))
     const input = { name: 'x', clientId: 'x', clientSecret: 'y', domains: [] }
-    await expect(addConnection(owner, { ...input, issuer: `${a.provider.issuer}/` }, discoverProvider)).rejects.toThrow(`The provider calls itself ${a.provider.issuer}; write the issuer exactly so.`)
-    await expect(addConnection(owner, { ...input, issuer: 'http://127.0.0.1:9' }, discoverProvider)).rejects.toThrow('The provider could not be reached')
-    await expect(addConnection(owner, { ...input, issuer: 'http://login.example.com' }, discoverProvider)).rejects.toThrow("not a provider's issuer address")
-    await expect(addConnection(owner, { ...input, issuer: a.provider.issuer, domains: ['not a domain'] }, discoverProvider)).rejects.toThrow('is not a domain')
+    await expect(addConnection(owner, { ...input, issuer: `${a.provider.issuer}/` }, discoverProvider)).rejects.toThrow(
+      `The provider calls itself ${a.provider.issuer}; write the issuer exactly so.`,
+    )
+    await expect(addConnection(owner, { ...input, issuer: 'http://127.0.0.1:9' }, discoverProvider)).rejects.toThrow(
+      'The provider could not be reached',
+    )
+    await expect(
+      addConnection(owner, { ...input, issuer: 'http://login.example.com' }, discoverProvider),
+    ).rejects.toThrow("not a provider's issuer address")
+    await expect(
+      addConnection(owner, { ...input, issuer: a.provider.issuer, domains: ['not a domain'] }, discoverProvider),
+    ).rejects.toThrow('is not a domain')
   })
 
   it('is an owner’s to make, and its secret is sealed', async () => {

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { codeDoor, deviceLinkDoor, emailDoor, linkDoor, organisationDoor, signOutDoor } from '#server/api/sign-in-doors.ts'
+import {
+  codeDoor,
+  deviceLinkDoor,
+  emailDoor,
+  linkDoor,
+  organisationDoor,
+  signOutDoor,
+} from '#server/api/sign-in-doors.ts'
 import { database } from '#server/db.ts'
 import { closeMailers } from '#server/email/mailer.ts'
 import { openContext } from '#server/features/context.ts'
@@ -54,11 +61,21 @@ describe('signing in by e-mail', () => {
     expect(mail.subject).toBe(`${codeOf(mail)} is your Holdpoint sign-in code`)
     expect(mail.text).toContain(`as ${email}`)
     expect(await browser.post(codeDoor, { a: attempt, code: codeOf(mail) })).toBe('/acme')
-    expect(await browser.actor()).toMatchObject({ memberId, orgSlug: 'acme', role: 'lead', method: 'email_code', how: 'web', demo: false })
+    expect(await browser.actor()).toMatchObject({
+      memberId,
+      orgSlug: 'acme',
+      role: 'lead',
+      method: 'email_code',
+      how: 'web',
+      demo: false,
+    })
     const session = await db.prisma.session.findFirstOrThrow({ where: { memberId } })
     expect(session.expiresAt.getTime() - session.createdAt.getTime()).toBe(12 * 3600_000)
     expect([...browser.jar.values()]).not.toContain(session.tokenHash)
-    const entry = await db.prisma.evidenceEntry.findFirstOrThrow({ where: { orgId: org.id, kind: 'member.signed_in' }, orderBy: { seq: 'desc' } })
+    const entry = await db.prisma.evidenceEntry.findFirstOrThrow({
+      where: { orgId: org.id, kind: 'member.signed_in' },
+      orderBy: { seq: 'desc' },
+    })
     expect(Buffer.from(entry.bytes).toString()).not.toContain(email)
   })
 
@@ -100,7 +117,8 @@ describe('signing in by e-mail', () => {
     const right = codeOf(await smtp.next(email))
     const wrong = right === '000000' ? '000001' : '000000'
     const at = `/sign-in/code?a=${attempt}`
-    for (let i = 0; i < 4; i++) expect(await browser.post(codeDoor, { a: attempt, code: wrong })).toBe(`${at}&error=code`)
+    for (let i = 0; i < 4; i++)
+      expect(await browser.post(codeDoor, { a: attempt, code: wrong })).toBe(`${at}&error=code`)
     expect(await browser.post(codeDoor, { a: attempt, code: wrong })).toBe(`${at}&error=dead`)
     expect(await browser.post(codeDoor, { a: attempt, code: right })).toBe(`${at}&error=dead`)
     const link = linkOf(await smtp.next(email)).searchParams.get('a')!
@@ -126,7 +144,11 @@ describe('signing in by e-mail', () => {
     const before = await db.prisma.signInAttempt.findMany({ orderBy: { id: 'asc' } })
     for (const door of [emailDoor, codeDoor, linkDoor, deviceLinkDoor, organisationDoor, signOutDoor]) {
       const head = door.HEAD()
-      expect([head.status, head.headers.get('cache-control'), head.headers.get('set-cookie')]).toEqual([204, 'no-store', null])
+      expect([head.status, head.headers.get('cache-control'), head.headers.get('set-cookie')]).toEqual([
+        204,
+        'no-store',
+        null,
+      ])
       const get = door.GET()
       expect([get.status, get.headers.get('set-cookie')]).toEqual([303, null])
     }
@@ -140,7 +162,10 @@ describe('signing in by e-mail', () => {
     const code = codeOf(await smtp.next(email))
     const both = new Browser()
     for (const [name, value] of browser.jar) both.jar.set(name, value)
-    const ends = await Promise.all([browser.post(codeDoor, { a: attempt, code }), both.post(codeDoor, { a: attempt, code })])
+    const ends = await Promise.all([
+      browser.post(codeDoor, { a: attempt, code }),
+      both.post(codeDoor, { a: attempt, code }),
+    ])
     expect(ends.filter(to => to === '/acme')).toHaveLength(1)
     expect(await db.prisma.session.count({ where: { memberId } })).toBe(1)
   })
@@ -187,7 +212,13 @@ describe('signing in by e-mail', () => {
   })
 
   it('an address that could reach a second mailbox is refused', async () => {
-    for (const bad of ['a@b.test,c@d.test', '"a@b.test" <c@d.test>', 'a@b.test\r\nBcc: c@d.test', 'a@b@c.test', 'a b@c.test']) {
+    for (const bad of [
+      'a@b.test,c@d.test',
+      '"a@b.test" <c@d.test>',
+      'a@b.test\r\nBcc: c@d.test',
+      'a@b@c.test',
+      'a b@c.test',
+    ]) {
       expect(await new Browser().post(emailDoor, { email: bad })).toBe('/sign-in?error=address')
     }
   })
@@ -224,7 +255,9 @@ describe('forms', () => {
 
   it('lead nowhere else than to ourselves', async () => {
     for (const next of ['//evil.test', 'https://evil.test', '/\\evil.test', '/a\r\nset-cookie: x=y']) {
-      expect(await new Browser().post(emailDoor, { email: `x${n++}@y.test`, next })).toMatch(/^\/sign-in\/code\?a=[A-Za-z0-9_-]{22}$/)
+      expect(await new Browser().post(emailDoor, { email: `x${n++}@y.test`, next })).toMatch(
+        /^\/sign-in\/code\?a=[A-Za-z0-9_-]{22}$/,
+      )
     }
   })
 })
@@ -246,7 +279,9 @@ describe('a session', () => {
     await db.prisma.member.update({ where: { id: there }, data: { email } })
     const browser = new Browser()
     const attempt = await ask(browser)
-    expect(await browser.post(codeDoor, { a: attempt, code: codeOf(await smtp.next(email)) })).toBe('/sign-in/organisation')
+    expect(await browser.post(codeDoor, { a: attempt, code: codeOf(await smtp.next(email)) })).toBe(
+      '/sign-in/organisation',
+    )
     const first = await browser.actor()
     expect(first).toMatchObject({ orgSlug: 'acme', role: 'lead' })
     expect(await browser.post(organisationDoor, { org: beta.slug })).toBe(`/${beta.slug}`)
@@ -260,8 +295,15 @@ describe('a session', () => {
     const browser = new Browser()
     const attempt = await ask(browser)
     await browser.post(codeDoor, { a: attempt, code: codeOf(await smtp.next(email)) })
-    for (const change of [{ method: 'passkey' as const }, { authnAt: new Date() }, { parentToken: 'x' }, { demo: true }]) {
-      await expect(db.prisma.session.updateMany({ where: { memberId }, data: change })).rejects.toThrow('session_beginning_stays')
+    for (const change of [
+      { method: 'passkey' as const },
+      { authnAt: new Date() },
+      { parentToken: 'x' },
+      { demo: true },
+    ]) {
+      await expect(db.prisma.session.updateMany({ where: { memberId }, data: change })).rejects.toThrow(
+        'session_beginning_stays',
+      )
     }
   })
 })
@@ -269,9 +311,20 @@ describe('a session', () => {
 describe("a machine's link", () => {
   async function linkSession(): Promise<Browser> {
     const machine = await db.prisma.machine.create({
-      data: { id: `mac_${String(n).padStart(16, '0')}`, orgId: org.id, memberId, label: 'laptop', platform: 'linux', connector: '0.1.0', publicKeyX: 'x', joinedAt: new Date() },
+      data: {
+        id: `mac_${String(n).padStart(16, '0')}`,
+        orgId: org.id,
+        memberId,
+        label: 'laptop',
+        platform: 'linux',
+        connector: '0.1.0',
+        publicKeyX: 'x',
+        joinedAt: new Date(),
+      },
     })
-    const { url } = await makeDeviceLink(openContext({ kind: 'machine', machineId: machine.id, memberId, orgId: org.id, tokenId: 't' }))
+    const { url } = await makeDeviceLink(
+      openContext({ kind: 'machine', machineId: machine.id, memberId, orgId: org.id, tokenId: 't' }),
+    )
     const browser = new Browser()
     const t = new URL(url).searchParams.get('t')!
     expect(await browser.post(deviceLinkDoor, { t })).toBe('/acme')

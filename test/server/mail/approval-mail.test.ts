@@ -6,7 +6,19 @@ import { fileRequest } from '#server/features/approval/file-request.ts'
 import { mailDigest } from '#server/jobs/approval-mail.ts'
 import { openWorker, type Worker } from '#server/jobs/worker.ts'
 import { useDatabase } from '#test/support/db.ts'
-import { actorOf, contextOf, costRule, makeMachine, makeMember, makeOrganisation, makeRequest, publish, serverEnvironment, type TestMachine, type TestOrganisation } from '#test/support/makers.ts'
+import {
+  actorOf,
+  contextOf,
+  costRule,
+  makeMachine,
+  makeMember,
+  makeOrganisation,
+  makeRequest,
+  publish,
+  serverEnvironment,
+  type TestMachine,
+  type TestOrganisation,
+} from '#test/support/makers.ts'
 import { catchMail } from '#test/support/smtp.ts'
 
 const db = useDatabase()
@@ -46,9 +58,15 @@ async function file(of: TestMachine = machine): Promise<string> {
   await fileRequest(contextOf(db.prisma, of.actor), { request: of.sign('holdpoint-request+jws', request) })
   return request.handle
 }
-const jobs = async () => (await db.admin.query('select task_identifier as task, attempts, max_attempts as most, last_error as error from graphile_worker.jobs order by id')).rows
+const jobs = async () =>
+  (
+    await db.admin.query(
+      'select task_identifier as task, attempts, max_attempts as most, last_error as error from graphile_worker.jobs order by id',
+    )
+  ).rows
 async function until(ready: () => Promise<boolean> | boolean): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 25))) if (await ready()) return
+  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 25)))
+    if (await ready()) return
   throw new Error('it never came')
 }
 
@@ -93,7 +111,9 @@ describe('a request', () => {
     machine = await makeMachine(db.prisma, org, lead)
     await file()
     await start()
-    expect((await smtp.next(await emailOf(lead))).text).toContain('this is your own request: if you answer it, the answer is marked as a self-approval')
+    expect((await smtp.next(await emailOf(lead))).text).toContain(
+      'this is your own request: if you answer it, the answer is marked as a self-approval',
+    )
     expect((await smtp.next(`owner@${org.slug}.test`)).text).toContain('An agent of Lea Lead')
   })
 
@@ -115,17 +135,28 @@ describe('a request', () => {
     const end = await smtp.next(await emailOf(requester), 1)
     expect(end.inReplyTo).toBe(asked.messageId)
     expect(end.subject).toBe(asked.subject)
-    for (const words of ['was approved', 'Answered by: Otto Other, lead (the web app)', 'Covers: the rest of the session', 'Until: Session cost reaches $40', 'Reason: fine this once']) {
+    for (const words of [
+      'was approved',
+      'Answered by: Otto Other, lead (the web app)',
+      'Covers: the rest of the session',
+      'Until: Session cost reaches $40',
+      'Reason: fine this once',
+    ]) {
       expect(end.text).toContain(words)
     }
     await until(async () => (await jobs()).length === 0)
-    expect(smtp.mails.filter(mail => mail.text?.includes('was approved')).map(mail => mail.rcpt)).toEqual([await emailOf(requester)])
+    expect(smtp.mails.filter(mail => mail.text?.includes('was approved')).map(mail => mail.rcpt)).toEqual([
+      await emailOf(requester),
+    ])
   })
 
   it('that was withdrawn or ran out before the worker came is not mailed', async () => {
     machine = await makeMachine(db.prisma, org, await makeMember(db.prisma, org, 'member'))
     const handle = await file()
-    await db.admin.query(`update "ApprovalRequest" set state = 'withdrawn', "settledAt" = now(), "rowVersion" = 2 where handle = $1`, [handle])
+    await db.admin.query(
+      `update "ApprovalRequest" set state = 'withdrawn', "settledAt" = now(), "rowVersion" = 2 where handle = $1`,
+      [handle],
+    )
     await start()
     await until(async () => (await jobs()).length === 0)
     expect(smtp.mails).toEqual([])
@@ -182,7 +213,9 @@ describe('mail', () => {
     machine = await makeMachine(db.prisma, org, await makeMember(db.prisma, org, 'member'))
     await file()
     // What kill -9 leaves: a job that is locked by a worker that nobody is.
-    await db.admin.query("update graphile_worker._private_jobs set locked_by = 'worker-killed', locked_at = now() - interval '5 seconds', attempts = 1")
+    await db.admin.query(
+      "update graphile_worker._private_jobs set locked_by = 'worker-killed', locked_at = now() - interval '5 seconds', attempts = 1",
+    )
     await start()
     await smtp.next(`owner@${org.slug}.test`)
   })

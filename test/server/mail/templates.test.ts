@@ -10,8 +10,22 @@ const HOSTILE = 'Eve\r\nBcc: all@acme.test\u202e<script>alert(1)</script>\u2066"
 
 /** Every template, each text field hostile. A template that is added belongs here. */
 const MAILS: Record<string, Mail> = {
-  signIn: signInMail({ email: HOSTILE, code: '123456', url: 'https://h.test/link?a=x&next=%2Fy', origin: 'https://h.test', minutes: 10 }),
-  invitation: invitationMail({ email: HOSTILE, name: HOSTILE, org: HOSTILE, role: 'lead', invitedBy: HOSTILE, url: 'https://h.test/invitation?t=x', expires: 'soon' }),
+  signIn: signInMail({
+    email: HOSTILE,
+    code: '123456',
+    url: 'https://h.test/link?a=x&next=%2Fy',
+    origin: 'https://h.test',
+    minutes: 10,
+  }),
+  invitation: invitationMail({
+    email: HOSTILE,
+    name: HOSTILE,
+    org: HOSTILE,
+    role: 'lead',
+    invitedBy: HOSTILE,
+    url: 'https://h.test/invitation?t=x',
+    expires: 'soon',
+  }),
   requested: approvalRequestedMail({
     account: HOSTILE,
     org: HOSTILE,
@@ -43,7 +57,12 @@ const MAILS: Record<string, Mail> = {
     reason: HOSTILE,
     url: 'https://h.test/acme/approvals/bnd-0123456789ab',
   }),
-  digest: approvalDigestMail({ account: HOSTILE, org: HOSTILE, waiting: [{ handle: 'bnd-0123456789ab', rules: [HOSTILE], requester: HOSTILE, machine: HOSTILE, expires: 'soon' }], url: 'https://h.test/acme/approvals' }),
+  digest: approvalDigestMail({
+    account: HOSTILE,
+    org: HOSTILE,
+    waiting: [{ handle: 'bnd-0123456789ab', rules: [HOSTILE], requester: HOSTILE, machine: HOSTILE, expires: 'soon' }],
+    url: 'https://h.test/acme/approvals',
+  }),
 }
 
 describe.each(Object.entries(MAILS))('%s', (_, mail) => {
@@ -58,7 +77,8 @@ describe.each(Object.entries(MAILS))('%s', (_, mail) => {
   })
 
   it('has addresses of ours only, and none with a token that acts', () => {
-    for (const [address] of mail.html.matchAll(/https?:\/\/[^"<\s]+/g)) expect(address).toMatch(/^https:\/\/h\.test(\/|$)/)
+    for (const [address] of mail.html.matchAll(/https?:\/\/[^"<\s]+/g))
+      expect(address).toMatch(/^https:\/\/h\.test(\/|$)/)
     expect(mail.html).not.toMatch(/hp[amjlsc]_/)
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sessionRouter } from '#server/api/routers/session.ts'
 import { codeDoor, emailDoor, invitationDoor } from '#server/api/sign-in-doors.ts'
 import { createCallerFactory } from '#server/api/trpc.ts'
-import { sessionRouter } from '#server/api/routers/session.ts'
 import { database } from '#server/db.ts'
 import { openContext } from '#server/features/context.ts'
 import { inviteMember, revokeInvitation } from '#server/features/invitation.ts'
@@ -43,7 +43,12 @@ async function invite(email: string): Promise<{ id: string; t: string }> {
 
 it('an invitation is accepted by signing in as the invited address, and not before', async () => {
   const { t } = await invite('nia@new.test')
-  expect(await session.invitation({ token: t })).toMatchObject({ email: 'nia@new.test', role: 'lead', org: { slug: 'acme' }, invitedBy: 'Olga Owner' })
+  expect(await session.invitation({ token: t })).toMatchObject({
+    email: 'nia@new.test',
+    role: 'lead',
+    org: { slug: 'acme' },
+    invitedBy: 'Olga Owner',
+  })
   expect([invitationDoor.HEAD().status, invitationDoor.GET().status]).toEqual([204, 303])
   expect(await db.prisma.member.count({ where: { email: 'nia@new.test' } })).toBe(0)
   const browser = new Browser()
@@ -51,7 +56,12 @@ it('an invitation is accepted by signing in as the invited address, and not befo
   expect(await db.prisma.member.count({ where: { email: 'nia@new.test' } })).toBe(0)
   const code = codeOf(await smtp.next('nia@new.test', 1))
   expect(await browser.post(codeDoor, { a: new URL(to, 'http://x').searchParams.get('a')!, code })).toBe('/acme')
-  expect(await browser.actor()).toMatchObject({ email: 'nia@new.test', name: 'Nia New', role: 'lead', method: 'email_code' })
+  expect(await browser.actor()).toMatchObject({
+    email: 'nia@new.test',
+    name: 'Nia New',
+    role: 'lead',
+    method: 'email_code',
+  })
   expect(await session.invitation({ token: t })).toBeNull()
   expect(await new Browser().post(invitationDoor, { t })).toBe(`/invitation?t=${t}&error=invitation`)
 })
@@ -60,8 +70,12 @@ it('whoever got the link forwarded cannot use it: the code goes to the invited a
   const { t } = await invite('vic@new.test')
   const thief = new Browser()
   const to = await thief.post(invitationDoor, { t })
-  expect(await thief.post(codeDoor, { a: new URL(to, 'http://x').searchParams.get('a')!, code: '000000' })).toContain('error=code')
-  expect(smtp.mails.filter(mail => mail.subject?.includes('sign-in code')).map(mail => mail.rcpt)).not.toContain('thief@new.test')
+  expect(await thief.post(codeDoor, { a: new URL(to, 'http://x').searchParams.get('a')!, code: '000000' })).toContain(
+    'error=code',
+  )
+  expect(smtp.mails.filter(mail => mail.subject?.includes('sign-in code')).map(mail => mail.rcpt)).not.toContain(
+    'thief@new.test',
+  )
   expect(await db.prisma.member.count({ where: { email: 'vic@new.test' } })).toBe(0)
 })
 
@@ -78,7 +92,9 @@ it('an invitation that was revoked between mail and code makes nobody a member',
   const to = await browser.post(invitationDoor, { t })
   const code = codeOf(await smtp.next('rex@new.test', 1))
   await revokeInvitation(owner(), { id })
-  expect(await browser.post(codeDoor, { a: new URL(to, 'http://x').searchParams.get('a')!, code })).toContain('error=invitation')
+  expect(await browser.post(codeDoor, { a: new URL(to, 'http://x').searchParams.get('a')!, code })).toContain(
+    'error=invitation',
+  )
   expect(await browser.actor()).toBeNull()
   expect(await db.prisma.member.count({ where: { email: 'rex@new.test' } })).toBe(0)
 })

@@ -6,12 +6,16 @@ import { requestActor } from '#server/auth/request-actor.ts'
 
 /** Mutations come by POST, and only from our own pages: SameSite does not keep other ports of localhost out. */
 async function handle(request: Request): Promise<Response> {
-  if (request.method === 'POST' && !isOwnOrigin(request)) return new Response(null, { status: 403, headers: { 'cache-control': 'no-store' } })
+  if (request.method === 'POST' && !isOwnOrigin(request))
+    return new Response(null, { status: 403, headers: { 'cache-control': 'no-store' } })
   return fetchRequestHandler({
     endpoint: '/api/trpc',
     req: request,
     router: appRouter,
-    createContext: async () => ({ actor: await requestActor(request), mayReadDemoMail: isDirectLocal(request.headers) }),
+    createContext: async () => ({
+      actor: await requestActor(request),
+      mayReadDemoMail: isDirectLocal(request.headers),
+    }),
     responseMeta: () => ({ headers: new Headers({ 'cache-control': 'no-store' }) }),
   })
 }
