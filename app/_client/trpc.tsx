@@ -26,7 +26,12 @@ const makeClient = () =>
       splitLink({
         condition: operation => operation.type === 'subscription',
         true: httpSubscriptionLink({ url: URL_PATH, transformer: superjson }),
-        false: httpBatchLink({ url: URL_PATH, transformer: superjson, maxURLLength: 2000 }),
+        // A draft of a rule set is longer than an address may be, so its questions go by POST.
+        false: splitLink({
+          condition: operation => operation.path === 'boundary.check' || operation.path === 'boundary.preview',
+          true: httpBatchLink({ url: URL_PATH, transformer: superjson, methodOverride: 'POST' }),
+          false: httpBatchLink({ url: URL_PATH, transformer: superjson, maxURLLength: 2000 }),
+        }),
       }),
     ],
   })

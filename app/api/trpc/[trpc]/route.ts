@@ -12,6 +12,8 @@ async function handle(request: Request): Promise<Response> {
     endpoint: '/api/trpc',
     req: request,
     router: appRouter,
+    // Queries with a whole draft in them come by POST too.
+    allowMethodOverride: true,
     createContext: async () => ({
       actor: await requestActor(request),
       mayReadDemoMail: isDirectLocal(request.headers),

@@ -1,0 +1,39 @@
+import Link from 'next/link'
+import { Card } from '#app/_ui/card.tsx'
+import { formatPlural } from '#app/_ui/format.ts'
+import { Pill } from '#app/_ui/pill.tsx'
+import { CLIENT_NAMES, type Client } from '#core/client.ts'
+import { LEVEL_WORDS, levelPill } from '../level-words.ts'
+
+/** How many machines have a client at a level. */
+export type Binding = { client: string; level: string; machines: number }
+
+/** Where rules hold, as machines have told it: per client, how far it binds. */
+export function BindingCard({ org, bindings }: { org: string; bindings: readonly Binding[] }) {
+  return (
+    <Card title="Where it binds">
+      {bindings.length === 0 ? (
+        <p className="px-4 py-3 text-ink-2">
+          No machine has reported an agent yet.{' '}
+          <Link className="link" href={`/${org}/machines`}>
+            Add a machine
+          </Link>{' '}
+          and run <code>holdpoint hooks install</code> on it.
+        </p>
+      ) : (
+        <ul>
+          {bindings.map(({ client, level, machines }) => (
+            <li
+              key={`${client}:${level}`}
+              className="grid grid-cols-[1fr_auto_6.5rem] items-center gap-3 border-b px-4 py-2.25 last:border-b-0"
+            >
+              <span className="min-w-0 truncate">{CLIENT_NAMES[client as Client] ?? client}</span>
+              <Pill state={levelPill(level)}>{LEVEL_WORDS[level]?.word ?? level}</Pill>
+              <span className="text-right text-ink-3 text-xs">{formatPlural(machines, 'machine')}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}

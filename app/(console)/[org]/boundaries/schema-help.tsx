@@ -1,0 +1,65 @@
+import { ChevronRight } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { ACTIONS, CONDITION_ACTIONS } from '#core/boundary/rule.ts'
+import { FIGURE_NAMES } from '#core/figure.ts'
+import { ACTION_HELP, FIGURE_HELP, KEY_HELP } from './rule-words.ts'
+
+/** What can stand in a rule, from the same tables that the parser reads. */
+export function SchemaHelp() {
+  return (
+    <details className="group border-t">
+      <summary className="flex min-h-10 list-none items-center gap-2 px-4 text-sm -outline-offset-2 hover:bg-raised">
+        <ChevronRight aria-hidden className="size-4 text-ink-3 group-open:rotate-90" />
+        What can stand here: keys, actions, conditions
+      </summary>
+      <div className="grid gap-4 px-4 pt-1 pb-4 text-sm">
+        <Terms title="Keys of a rule">
+          {KEY_HELP.map(({ key, takes, help }) => (
+            <Term key={key} word={key}>
+              {takes}. {help}
+            </Term>
+          ))}
+        </Terms>
+        <Terms title="Actions">
+          {ACTIONS.map(action => (
+            <Term key={action} word={action}>
+              {ACTION_HELP[action]}
+            </Term>
+          ))}
+        </Terms>
+        <Terms title="Conditions">
+          {FIGURE_NAMES.map(figure => (
+            <Term key={figure} word={figure}>
+              {FIGURE_HELP[figure]} <span className="text-ink-3">For {CONDITION_ACTIONS[figure].join(', ')}.</span>
+            </Term>
+          ))}
+        </Terms>
+        <p className="text-ink-2">
+          Each condition is a comparison in quotes: <code>{'">= 20"'}</code>. Comparators: <code>{'< <= > >= =='}</code>
+          . Cases stand under <code>tests:</code> with <code>action</code>, <code>figures</code> and <code>expect</code>
+          .
+        </p>
+      </div>
+    </details>
+  )
+}
+
+function Terms({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <h3 className="mb-1 font-medium text-ink-3 text-xs">{title}</h3>
+      <dl className="grid gap-y-1 sm:grid-cols-[9.5rem_1fr] sm:gap-x-3">{children}</dl>
+    </section>
+  )
+}
+
+function Term({ word, children }: { word: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>
+        <code>{word}</code>
+      </dt>
+      <dd className="text-ink-2 max-sm:mb-1">{children}</dd>
+    </>
+  )
+}

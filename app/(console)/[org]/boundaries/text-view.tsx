@@ -1,0 +1,46 @@
+'use client'
+
+import { useMemo } from 'react'
+import { CodeEditor } from '#app/_ui/code-editor.tsx'
+import type { RuleOutline } from '#core/boundary/edit.ts'
+import { problemText, ruleAtLine } from './analyse.ts'
+import { SchemaHelp } from './schema-help.tsx'
+import type { DraftProblem } from './use-check.ts'
+
+type Props = {
+  text: string
+  problems: readonly DraftProblem[]
+  outline: readonly RuleOutline[]
+  readOnly: boolean
+  onWrite: (text: string) => void
+  /** The rule that the cursor stands in. */
+  onRule: (name: string) => void
+}
+
+/** The text itself, with the mistakes at their lines. The rule under the cursor is the one shown beside it. */
+export function TextView({ text, problems, outline, readOnly, onWrite, onRule }: Props) {
+  const errors = useMemo(
+    () =>
+      problems.map(problem => ({
+        line: problem.line,
+        column: problem.column,
+        endColumn: problem.endLine === problem.line ? problem.endColumn : undefined,
+        message: problemText(problem),
+        kind: problem.kind,
+      })),
+    [problems],
+  )
+  return (
+    <div
+      onSelect={event => {
+        if (!(event.target instanceof HTMLTextAreaElement)) return
+        const line = event.target.value.slice(0, event.target.selectionStart).split('\n').length
+        const name = ruleAtLine(outline, line)
+        if (name !== undefined) onRule(name)
+      }}
+    >
+      <CodeEditor label="Rule set, YAML" value={text} onChange={onWrite} errors={errors} readOnly={readOnly} />
+      <SchemaHelp />
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+'use client'
+
+import { useCallback, useEffect, useState } from 'react'
+import { type Base, type Draft, draftKey, dropDraft, keepDraft, loadDraft } from './draft-store.ts'
+
+const MOST_UNDO = 100
+
+type State = { base: Base; text: string; past: readonly string[] }
+
+/**
+ * The text being written, what it was written against, and the steps back. Whatever differs from its base is kept in this
+ * browser at once and found again after a reload, an error or a new sign-in.
+ */
+export function useDraft(org: string, memberId: string, current: Base) {
+  const key = draftKey(org, memberId)
+  const [{ base, text, past }, setState] = useState<State>({ base: current, text: current.text, past: [] })
+  const [found, setFound] = useState<Draft>()
+  const [kept, setKept] = useState(true)
+  const [ready, setReady] = useState(false)
+  const dirty = text !== base.text
+
+  useEffect(() => {
+    const draft = loadDraft(key)
+    if (draft && draft.text !== draft.base.text) {
+      setState({ base: draft.base, text: draft.text, past: [] })
+      setFound(draft)
+    }
+    setReady(true)
+  }, [key])
+
+  // Somebody published while nothing of ours was written: show theirs.
+  useEffect(() => {
+    if (ready && !dirty && base.etag !== current.etag) setState({ base: current, text: current.text, past: [] })
+  }, [ready, dirty, base.etag, current])
+
+  useEffect(() => {
+    if (!ready) return
+    if (text === base.text) dropDraft(key)
+    else setKept(keepDraft(key, { base, text, savedAt: new Date().toISOString() }))
+  }, [ready, key, base, text])
+
+  /** A step that Undo takes back; typing passes `typing` and leaves undo to the text box. */
+  const write = useCallback((next: string, typing = false) => {
+    setState(state => {
+      if (next === state.text) return state
+      return { ...state, text: next, past: typing ? state.past : [...state.past.slice(1 - MOST_UNDO), state.text] }
+    })
+  }, [])
+  const undo = useCallback(() => {
+    setState(state =>
+      state.past.length === 0 ? state : { ...state, text: state.past.at(-1)!, past: state.past.slice(0, -1) },
+    )
+  }, [])
+  /** Starts anew from a base, with a text on top of it. */
+  const restart = useCallback((nextBase: Base, nextText = nextBase.text) => {
+    setState(state => ({ base: nextBase, text: nextText, past: [...state.past, state.text] }))
+    setFound(undefined)
+  }, [])
+
+  return { base, text, dirty, ready, kept, found, canUndo: past.length > 0, write, undo, restart }
+}

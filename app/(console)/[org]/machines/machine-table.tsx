@@ -1,0 +1,91 @@
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { formatPlural, NONE } from '#app/_ui/format.ts'
+import { Pill } from '#app/_ui/pill.tsx'
+import { type Column, Table } from '#app/_ui/table.tsx'
+import { Time } from '#app/_ui/time.tsx'
+import { CLIENT_NAMES, type Client } from '#core/client.ts'
+import { LEVEL_WORDS, levelPill } from '../level-words.ts'
+import type { MachineRow } from '../outputs.ts'
+import { platformWords, refusalWords } from './machine-words.ts'
+import { MachineStatePill } from './state-pill.tsx'
+
+/** Machines as a list, those that need a look first. */
+export function MachineTable({
+  org,
+  rows,
+  caption,
+  empty,
+}: {
+  org: string
+  rows: readonly MachineRow[]
+  caption: string
+  empty?: ReactNode
+}) {
+  const columns: Column<MachineRow>[] = [
+    {
+      key: 'label',
+      head: 'Machine',
+      cell: row => (
+        <div className="min-w-0">
+          <Link href={`/${org}/machines/${row.id}`} className="font-medium hover:underline">
+            {row.label}
+          </Link>
+          <div className="text-ink-3 text-xs">
+            {row.member.name} · {platformWords(row.platform)}
+          </div>
+        </div>
+      ),
+    },
+    { key: 'state', head: 'State', nowrap: true, cell: row => <MachineStatePill state={row.state} /> },
+    {
+      key: 'rules',
+      head: 'Rules',
+      nowrap: true,
+      cell: row =>
+        row.rulesVersion === 0 ? <span className="text-ink-3">none yet</span> : `version ${row.rulesVersion}`,
+    },
+    {
+      key: 'hooks',
+      head: 'Agents',
+      cell: row =>
+        row.hooks.length === 0 ? (
+          <span className="text-ink-3">no hook reported</span>
+        ) : (
+          <ul className="grid gap-1">
+            {row.hooks.map(hook => (
+              <li key={hook.client} className="flex flex-wrap items-center gap-x-2 gap-y-0.5 @max-[35rem]:justify-end">
+                <span className="text-sm">{CLIENT_NAMES[hook.client as Client] ?? hook.client}</span>
+                <Pill state={levelPill(hook.level)}>{LEVEL_WORDS[hook.level]?.word ?? hook.level}</Pill>
+              </li>
+            ))}
+          </ul>
+        ),
+    },
+    {
+      key: 'notice',
+      head: 'To know',
+      cell: row => {
+        const notices = noticesOf(row)
+        return notices.length === 0 ? null : <span className="text-sm text-waiting">{notices.join('; ')}</span>
+      },
+    },
+    {
+      key: 'seen',
+      head: 'Last heard of',
+      numeric: true,
+      nowrap: true,
+      cell: row =>
+        row.lastSeenAt ? <Time at={row.lastSeenAt} show="relative" /> : <span className="text-ink-3">{NONE}</span>,
+    },
+  ]
+  return <Table caption={caption} columns={columns} rows={rows} rowKey={row => row.id} empty={empty} />
+}
+
+function noticesOf(row: MachineRow): string[] {
+  return [
+    ...(row.lastError ? [`did not take rules: ${refusalWords(row.lastError)}`] : []),
+    ...(row.unguarded7d > 0 ? [`${formatPlural(row.unguarded7d, 'call')} not judged in seven days`] : []),
+    ...(row.firstUsePin ? ['pinned at first use, without a digest'] : []),
+  ]
+}
