@@ -62,6 +62,7 @@ export type EntryBody =
   | { kind: 'journal_reset'; after: number; kept?: string; why: 'absent' | 'broken' }
   | { kind: 'journal_rolled_back'; had: number; head: string }
   | { kind: 'tail_cut'; bytes: number }
+  | { kind: 'lines_lost'; lines: number }
   | DecisionEntry
   | {
       kind: 'failure'

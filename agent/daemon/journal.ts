@@ -26,9 +26,10 @@ export class Journal {
   private size = 0
   private lastSeq = -1
   private lastHash = ''
+  /** The newest line that the disk has. */
+  private onDisk: JournalHead = { seq: -1, head: '' }
   private firstSeq = 0
   private unwritten: string[] = []
-  private lost = 0
   private highDirty = false
   /** What opening found. */
   readonly troubles: JournalTrouble[] = []
@@ -84,17 +85,30 @@ export class Journal {
         }
         this.size += bytes.length
         this.unwritten.shift()
+        this.onDisk = { seq: this.onDisk.seq + 1, head: lineHash(bytes.subarray(0, -1).toString('utf8'), crypto.sha256) }
       }
       if (durable) disk.fsync(this.fd!)
       this.writable = true
       return true
     } catch {
       this.writable = false
-      while (this.unwritten.length > UNWRITTEN_MAX) {
-        this.unwritten.shift()
-        this.lost++
-      }
+      if (this.unwritten.length > UNWRITTEN_MAX) this.loseOldest()
       return false
+    }
+  }
+
+  /** Half of what waits in memory goes; the rest is chained anew behind a line that says how many were lost. */
+  private loseOldest(): void {
+    const kept = this.unwritten.slice(UNWRITTEN_MAX / 2).map(line => JSON.parse(line) as Entry)
+    const lines = this.unwritten.length - kept.length
+    this.unwritten = []
+    this.lastSeq = this.onDisk.seq
+    this.lastHash = this.onDisk.head
+    for (const body of [{ kind: 'lines_lost' as const, lines, at: kept[0]!.at }, ...kept]) {
+      const line = JSON.stringify({ ...body, seq: this.lastSeq + 1, prev: this.lastHash })
+      this.lastSeq++
+      this.lastHash = lineHash(line, crypto.sha256)
+      this.unwritten.push(`${line}\n`)
     }
   }
 
@@ -185,6 +199,7 @@ export class Journal {
       const kept = files.length > 0 ? this.setAside() : undefined
       const after = Math.max(high?.seq ?? -1, read.entries.at(-1)?.seq ?? -1)
       this.lastSeq = after
+      this.onDisk = { seq: after, head: '' }
       this.firstSeq = after + 1
       this.troubles.push('journal_reset')
       // what could be read up to the break still counts: an answer that was spent stays spent
@@ -201,6 +216,7 @@ export class Journal {
       this.entries = read.entries
       this.lastSeq = read.entries.at(-1)!.seq
       this.lastHash = read.hash
+      this.onDisk = this.head
       this.firstSeq = read.entries[0]!.seq
       this.openLast(files.at(-1)!, read.cutBytes)
       if (read.cutBytes > 0) this.opening({ kind: 'tail_cut', bytes: read.cutBytes })

@@ -20,7 +20,6 @@ export class Judged {
   private readonly marks = new Set<string>()
   private fd: number | undefined
   private day = ''
-  private unwritten = 0
 
   constructor(
     private readonly home: Home,
@@ -45,7 +44,6 @@ export class Judged {
       writeAll(this.home.disk, this.fd!, Buffer.from(`${mark}\n`))
     } catch {
       // kept in memory: after a restart such a call may count as unguarded, which says too much rather than too little
-      this.unwritten++
     }
   }
 

@@ -1,29 +1,26 @@
-import { appendFileSync, statSync, truncateSync } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
+import { homedir } from 'node:os'
 import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
-import { ControlPlane } from '#agent/control-plane.ts'
 import { random } from '#agent/crypto.ts'
-import { ensureDir, type Home, openHome, readBytes, readJson, remove, writeAtomic, writeJson } from '#agent/home.ts'
-import { TrustStore } from '#agent/trust/store.ts'
-import { readMachineKey, readTeam } from '#agent/trust/team.ts'
+import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
 import { WatchedFile } from '#agent/trust/watched-file.ts'
-import { base64url } from '#core/bytes.ts'
 import { apiRoutes } from './api.ts'
 import { Counters } from './counters.ts'
 import { type DoorSecrets, makeDoor } from './door.ts'
 import { Follower } from './follow.ts'
 import { Failures, hookRoute } from './hook-route.ts'
+import { logTo, readSecret, readTokens, userName } from './identity.ts'
 import { Journal } from './journal.ts'
 import { takeResults } from './judge.ts'
 import { Judged } from './judged.ts'
 import { DaemonRefused, takeLock } from './lock.ts'
+import { join, noteJoined, noteMembership } from './membership.ts'
 import { openPort, proves } from './neighbour.ts'
 import { listPrices } from './prices.ts'
 import { Reporter } from './report.ts'
 import { endWhatIsOver } from './requests.ts'
 import { Rules } from './rules.ts'
-import { alarm, type Membership, type Runtime, record } from './runtime.ts'
+import { alarm, type Runtime, record } from './runtime.ts'
 import { Sessions } from './sessions.ts'
 import { takeSpool } from './spool.ts'
 import { State } from './state.ts'
@@ -57,12 +54,8 @@ export type Daemon = {
   readonly stopped: Promise<void>
 }
 
-/** Tokens of the door; they and the port stay the same over restarts. `since`: the first start of all. */
-type Tokens = { port: number; hookToken: string; apiToken: string; since: string }
-
 const MINUTE_MS = 60_000
 const SPOOL_EVERY_MS = 500
-const LOG_MAX = 4 * 1024 * 1024
 
 /**
  * Starts the daemon of a home: takes the lock, replays the journal, opens the loopback door, looks at what ran while it was
@@ -301,70 +294,6 @@ function lookAtSessions(runtime: Runtime): void {
   }
 }
 
-function join(runtime: Runtime): Membership | undefined {
-  const team = readTeam(runtime.home)
-  const key = readMachineKey(runtime.home)
-  if (!team || !key) return undefined
-  const trust = new TrustStore(runtime.home, team, runtime.now, error => {
-    runtime.log(`the disk: ${String(error)}`)
-    trust.fail('disk', 'The rules could not be written to the disk; they are in force in memory.')
-    alarm(runtime, 'disk_full')
-  })
-  return { team, key, trust, controlPlane: new ControlPlane(team.origin, team.token) }
-}
-
-/** Joining and leaving while the daemon runs; true when something has changed. Leaving forgets rules, pin and token. */
-function noteMembership(runtime: Runtime): boolean {
-  const team = readTeam(runtime.home)
-  const known = runtime.membership?.team
-  if (known?.machine === team?.machine && known?.token === team?.token) return false
-  runtime.membership = join(runtime)
-  noteJoined(runtime)
-  return true
-}
-
-/**
- * Chains that this home speaks for another machine now, or for none. What was before is not told to whom it joined after.
- * A root that was taken as it came is told once, and shown with the machine for as long as it holds.
- */
-function noteJoined(runtime: Runtime): void {
-  const machine = runtime.membership?.team.machine
-  const { joined } = runtime.state
-  if (joined && joined.machine !== machine) record(runtime, { kind: 'left', machine: joined.machine })
-  if (machine && joined?.machine !== machine) {
-    record(runtime, { kind: 'joined', machine })
-    runtime.counters.dropPending()
-  }
-  if (runtime.membership?.team.firstUse && !runtime.state.alarms.has('first_use_pin')) alarm(runtime, 'first_use_pin')
-}
-
-function readSecret(home: Home): Uint8Array {
-  const kept = readBytes(home.secret)
-  if (kept?.length === 32) return kept
-  const made = random(32)
-  try {
-    writeAtomic(home, home.secret, made)
-  } catch (error) {
-    throw new DaemonRefused(
-      'no_home',
-      `${home.root} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}), and nothing is there yet to start from.`,
-    )
-  }
-  return made
-}
-
-function readTokens(home: Home, now: () => number): Tokens {
-  const kept = readJson<Partial<Tokens>>(home.tokens) ?? {}
-  const port = Number.isInteger(kept.port) && kept.port! > 0 && kept.port! < 65536 ? kept.port! : 0
-  const token = (given: unknown) => (typeof given === 'string' && given.length >= 40 ? given : base64url(random(32)))
-  return {
-    port,
-    hookToken: token(kept.hookToken),
-    apiToken: token(kept.apiToken),
-    since: typeof kept.since === 'string' ? kept.since : new Date(now()).toISOString(),
-  }
-}
-
 /** Opens the door on loopback. A port that somebody else holds is not swapped for another: installed hooks point at it. */
 async function listen(
   door: ReturnType<typeof makeDoor>,
@@ -387,26 +316,5 @@ async function listen(
       'port_taken',
       `Port ${port}, where the hooks of this machine go, belongs to another program. End it, or delete ${runtime.home.tokens} and install the hooks again.`,
     )
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return 'unknown'
-  }
-}
-
-/** One line per event, for a person; a log that grows too large begins anew. */
-function logTo(home: Home, now: () => number): (line: string) => void {
-  return line => {
-    try {
-      ensureDir(home.root)
-      if ((statSync(home.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX) truncateSync(home.log, 0)
-      appendFileSync(home.log, `${new Date(now()).toISOString()} ${line.replace(/\n/g, '\n  ')}\n`, { mode: 0o600 })
-    } catch {
-      // a log is the least of what a full disk costs
-    }
   }
 }

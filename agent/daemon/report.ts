@@ -57,7 +57,8 @@ export class Reporter {
     const { membership } = this.runtime
     if (!membership) return false
     this.beginFor(membership.team.machine)
-    const pending = (this.sync.pending ??= this.make())
+    this.sync.pending ??= this.make()
+    const { pending } = this.sync
     this.keep()
     const answer = await membership.controlPlane.report(pending.report)
     this.runtime.counters.reported(pending.counts)

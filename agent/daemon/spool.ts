@@ -67,19 +67,23 @@ function takeLocalAnswer(runtime: Runtime, { handle, scope, pid, tty, at }: Spoo
   const decision = runtime.state.decisions.get(handle)?.entry
   const question = runtime.state.questions.get(decision?.question ?? handle)
   const target = question?.decision.handle ?? handle
-  const refuse = (why: string, chain?: string[]) =>
-    void record(runtime, { kind: 'guard_refused', handle: target, why, ...(chain ? { chain } : {}) })
-  // what the organisation's approvers must answer is never answered here
-  if (!question)
-    return void (decision || runtime.state.requests.has(handle)
-      ? refuse('not answered on this machine')
-      : alarm(runtime, 'local_answer_without_journal'))
+  if (!question) {
+    // what the organisation's approvers must answer is never answered here; what nobody asked is nobody's answer
+    if (decision || runtime.state.requests.has(handle)) refuseAnswer(runtime, target, 'not_answered_here')
+    else alarm(runtime, 'local_answer_without_journal')
+    return
+  }
   if (question.state !== 'open') return
-  if (typeof at !== 'string' || !(Math.abs(runtime.now() - Date.parse(at)) <= ANSWER_MAX_MS))
-    return refuse('given too long ago')
+  if (typeof at !== 'string' || !(Math.abs(runtime.now() - Date.parse(at)) <= ANSWER_MAX_MS)) {
+    refuseAnswer(runtime, target, 'given_too_long_ago')
+    return
+  }
   const chain = readChain(pid)
   const judged = judgeChain(chain, seenAgents(runtime.home.root))
-  if (!judged.ok) return refuse(judged.code, describeChain(chain))
+  if (!judged.ok) {
+    refuseAnswer(runtime, target, judged.code, describeChain(chain))
+    return
+  }
   record(
     runtime,
     {
@@ -92,4 +96,8 @@ function takeLocalAnswer(runtime: Runtime, { handle, scope, pid, tty, at }: Spoo
     },
     { durable: true },
   )
+}
+
+function refuseAnswer(runtime: Runtime, handle: string, why: string, chain?: string[]): void {
+  record(runtime, { kind: 'guard_refused', handle, why, ...(chain ? { chain } : {}) })
 }

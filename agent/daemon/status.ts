@@ -2,6 +2,7 @@ import { figureLabel } from '#core/boundary/describe.ts'
 import { isUnsupported, requirementText } from '#core/boundary/rule.ts'
 import { ageMs } from '#core/fresh.ts'
 import { formatMicros } from '#core/money.ts'
+import type { Entry } from './entry.ts'
 import { isFreshEnough } from './releases.ts'
 import { hookLevels, inspectHooks } from './report.ts'
 import { clockOf, type Runtime } from './runtime.ts'
@@ -153,17 +154,21 @@ export function waitingOf(runtime: Runtime): object[] {
 /** `GET /api/decisions/HANDLE`: everything that the journal holds about a decision; undefined when it holds nothing. */
 export function explain(runtime: Runtime, handle: string): object | undefined {
   const { state } = runtime
-  const decision = state.decisions.get(handle)?.entry
-  const asked = state.requests.get(decision?.question ?? handle)
-  const question = state.questions.get(decision?.question ?? handle)
-  const history = runtime.journal.find(handle)
+  const own = runtime.journal.find(handle)
+  const decision = state.decisions.get(handle)?.entry ?? own.find(entry => entry.kind === 'decision')
+  // a call that met another one's question, or went on under its answer, is told with that one's story
+  const granted = decision?.grants?.map(id => state.grants.get(id)?.handle).find(found => found !== undefined)
+  const about = decision?.question ?? granted ?? handle
+  const asked = state.requests.get(about)
+  const question = state.questions.get(about)
+  const history = about === handle ? own : merge(runtime.journal.find(about), own)
   if (!decision && !asked && history.length === 0) return undefined
   const grants = [...state.grants.values()].filter(
-    grant => grant.handle === (decision?.question ?? handle) || decision?.grants?.includes(grant.id),
+    grant => grant.handle === about || decision?.grants?.includes(grant.id),
   )
   return {
     handle,
-    decision: decision ?? history.find(entry => entry.kind === 'decision'),
+    decision,
     request: asked && {
       ...asked.request,
       digest: asked.digest,
@@ -217,4 +222,12 @@ export function readingsOf(runtime: Runtime): object[] {
       problem: 'nothing on this machine can read it yet',
     })),
   ])
+}
+
+/** The asked one's story without its other calls, and this call's own lines. */
+function merge(asked: Entry[], own: Entry[]): Entry[] {
+  const seqs = new Set(own.map(entry => entry.seq))
+  return [...asked.filter(entry => entry.kind !== 'decision' && !seqs.has(entry.seq)), ...own].sort(
+    (a, b) => a.seq - b.seq,
+  )
 }

@@ -84,7 +84,10 @@ export class TrustStore {
   }
 
   private readRoots(bytes: Buffer | undefined): void {
-    if (!bytes) return this.diskRefused('disk', 'The root documents on disk are gone or cannot be read.')
+    if (!bytes) {
+      this.diskRefused('disk', 'The root documents on disk are gone or cannot be read.')
+      return
+    }
     try {
       const chain = walkRoots(
         JSON.parse(bytes.toString('utf8')) as RootEnvelope[],

@@ -218,7 +218,10 @@ describe('a disk that takes no more', () => {
         open: (path, flags, mode) => (full && flags === 'wx' ? failing() : DISK.open(path, flags, mode)),
         write: (fd, bytes) => (full ? failing() : DISK.write(fd, bytes)),
       }
-      return { disk, fill: () => void (full = true), free: () => void (full = false) }
+      const set = (is: boolean) => () => {
+        full = is
+      }
+      return { disk, fill: set(true), free: set(false) }
     }
   }
 
@@ -244,6 +247,23 @@ describe('a disk that takes no more', () => {
     await full.daemon.stop()
     await full.start()
     expect(full.daemon.runtime.journal.troubles).toEqual([])
+  })
+
+  test('for so long that memory is full loses the oldest lines with a word, and keeps its chain', () => {
+    const root = folder()
+    const small = smallDisk(root, { real: false })
+    const journal = open(root, { disk: small.disk })
+    small.fill()
+    for (let i = 0; i < 6000; i++) journal.append(log(i))
+    small.free()
+    journal.append(log(6000))
+    journal.close()
+    const again = open(root)
+    expect(again.troubles).toEqual([])
+    const lost = again.entries.filter(entry => entry.kind === 'lines_lost')
+    expect(lost).toHaveLength(1)
+    expect(again.entries.filter(entry => entry.kind === 'refused').length).toBe(6001 - (lost[0] as { lines: number }).lines)
+    expect(again.entries.at(-1)).toMatchObject({ code: 'code-6000' })
   })
 
   test('spends no answer that it cannot keep', async () => {

@@ -1,0 +1,42 @@
+import { ControlPlane } from '#agent/control-plane.ts'
+import { TrustStore } from '#agent/trust/store.ts'
+import { readMachineKey, readTeam } from '#agent/trust/team.ts'
+import { alarm, type Membership, type Runtime, record } from './runtime.ts'
+
+/** What this home has joined, ready to be spoken for; undefined when nothing, or when its files cannot be read. */
+export function join(runtime: Runtime): Membership | undefined {
+  const team = readTeam(runtime.home)
+  const key = readMachineKey(runtime.home)
+  if (!team || !key) return undefined
+  const trust = new TrustStore(runtime.home, team, runtime.now, error => {
+    runtime.log(`the disk: ${String(error)}`)
+    trust.fail('disk', 'The rules could not be written to the disk; they are in force in memory.')
+    alarm(runtime, 'disk_full')
+  })
+  return { team, key, trust, controlPlane: new ControlPlane(team.origin, team.token) }
+}
+
+/** Joining and leaving while the daemon runs; true when something has changed. Leaving forgets rules, pin and token. */
+export function noteMembership(runtime: Runtime): boolean {
+  const team = readTeam(runtime.home)
+  const known = runtime.membership?.team
+  if (known?.machine === team?.machine && known?.token === team?.token) return false
+  runtime.membership = join(runtime)
+  noteJoined(runtime)
+  return true
+}
+
+/**
+ * Chains that this home speaks for another machine now, or for none. What was before is not told to whom it joined after.
+ * A root that was taken as it came is told once, and shown with the machine for as long as it holds.
+ */
+export function noteJoined(runtime: Runtime): void {
+  const machine = runtime.membership?.team.machine
+  const { joined } = runtime.state
+  if (joined && joined.machine !== machine) record(runtime, { kind: 'left', machine: joined.machine })
+  if (machine && joined?.machine !== machine) {
+    record(runtime, { kind: 'joined', machine })
+    runtime.counters.dropPending()
+  }
+  if (runtime.membership?.team.firstUse && !runtime.state.alarms.has('first_use_pin')) alarm(runtime, 'first_use_pin')
+}
