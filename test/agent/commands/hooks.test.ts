@@ -1,0 +1,206 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CommandMachine } from './machine.ts'
+
+let machine: CommandMachine
+beforeEach(async () => {
+  machine = new CommandMachine()
+  await machine.install()
+})
+afterEach(() => machine.remove())
+
+const claudeFolder = () => join(machine.folder, '.claude')
+const writeSettings = (value: unknown) => {
+  mkdirSync(claudeFolder(), { recursive: true })
+  writeFileSync(
+    join(claudeFolder(), 'settings.json'),
+    typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+  )
+}
+
+describe('the daemon', () => {
+  it('starts, tells of itself, and is stopped by a person only', async () => {
+    expect((await machine.run(['daemon', 'status'])).code).toBe(4)
+    expect(await machine.run(['daemon', 'start', '--json'])).toMatchObject({ code: 0, json: { started: true } })
+    expect(await machine.run(['daemon', 'start', '--json'])).toMatchObject({ code: 0, json: { started: false } })
+    expect(await machine.run(['daemon', 'status', '--json'])).toMatchObject({
+      code: 0,
+      json: { running: true, team: null },
+    })
+    expect(await machine.run(['daemon', 'stop', '--json'])).toMatchObject({
+      code: 1,
+      json: { error: { code: 'no_terminal' } },
+    })
+    expect(await machine.type(['daemon', 'stop'], 'stop\n', { CLAUDECODE: '1' })).toMatchObject({ code: 1 })
+    expect((await machine.run(['daemon', 'status'])).code).toBe(0)
+    expect(await machine.type(['daemon', 'stop'], 'stop\n')).toMatchObject({ code: 0 })
+    expect((await machine.run(['daemon', 'status'])).code).toBe(4)
+  })
+
+  it('refuses to run twice', async () => {
+    await machine.run(['daemon', 'start'])
+    expect(await machine.run(['daemon', '--json'])).toMatchObject({
+      code: 1,
+      json: { error: { code: 'already_running' } },
+    })
+  })
+
+  it('a command that needs it says so, with the way out', async () => {
+    for (const args of [['waiting'], ['figures'], ['boundaries', 'status'], ['explain', 'bnd-000000000000']]) {
+      const ran = await machine.run([...args, '--json'])
+      expect(ran).toMatchObject({
+        code: 4,
+        json: { error: { code: 'daemon_missing', remedy: expect.stringContaining('holdpoint daemon start') } },
+      })
+    }
+  })
+})
+
+describe('hooks install', () => {
+  it('shows what it would do and writes nothing on a dry run', async () => {
+    expect((await machine.run(['hooks', 'install', '--dry-run'])).code).toBe(4)
+    await machine.run(['daemon', 'start'])
+    const ran = await machine.run(['hooks', 'install', '--dry-run'])
+    expect(ran.code).toBe(0)
+    expect(ran.stdout).toContain('"PreToolUse"')
+    expect(existsSync(claudeFolder())).toBe(false)
+  })
+
+  it('keeps what is there, starts the daemon, proves itself, shows no token, and changes nothing the second time', async () => {
+    const own = {
+      permissions: { allow: ['Read'] },
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] }] },
+    }
+    writeSettings(own)
+    const ran = await machine.run(['hooks', 'install'])
+    expect(ran.stderr).toBe('')
+    expect(ran.code).toBe(0)
+    expect(ran.stdout).toContain('Proved:')
+    expect(ran.stdout).toContain('It stops holding when')
+    const { hookToken, port } = JSON.parse(readFileSync(machine.home.daemon, 'utf8')) as {
+      hookToken: string
+      port: number
+    }
+    expect(ran.stdout).not.toContain(hookToken)
+    const { text, json } = machine.settings()
+    expect(text).toContain(hookToken)
+    expect(text).toContain(`http://127.0.0.1:${port}/`)
+    expect(json.permissions).toEqual(own.permissions)
+    expect(json.hooks.PreToolUse[0]).toEqual(own.hooks.PreToolUse[0])
+    expect(json.hooks.SessionStart[0].hooks[0].args).toEqual([
+      join(machine.home.bin, 'hook.cjs'),
+      'claude-code',
+      'SessionStart',
+    ])
+    expect(readdirSync(claudeFolder()).some(name => name.endsWith('.bak'))).toBe(true)
+    const again = await machine.run(['hooks', 'install', '--json'])
+    expect(again).toMatchObject({ code: 0, json: { changes: [], canary: { ok: true }, level: 'user_hook' } })
+    expect(machine.settings().text).toBe(text)
+  })
+
+  it('survives a restart of the daemon: address and token stay', async () => {
+    await machine.run(['hooks', 'install'])
+    await machine.endDaemon()
+    expect(await machine.run(['hooks', 'status', '--json'])).toMatchObject({
+      code: 1,
+      json: [{ canary: { ok: false, code: 'daemon_down' } }],
+    })
+    await machine.run(['daemon', 'start'])
+    expect(await machine.run(['hooks', 'status', '--json'])).toMatchObject({
+      code: 0,
+      json: [{ canary: { ok: true }, outdated: false }],
+    })
+  })
+
+  it('a proxy in the environment does not divert the hook, because NO_PROXY came with it; without that the canary fails', async () => {
+    const env = { HTTP_PROXY: 'http://127.0.0.1:9', https_proxy: 'http://user:pw@127.0.0.1:9' }
+    expect(await machine.run(['hooks', 'install', '--json'], { env })).toMatchObject({
+      code: 0,
+      json: { canary: { ok: true } },
+    })
+    const { json } = machine.settings()
+    delete json.env
+    writeSettings(json)
+    const ran = await machine.run(['hooks', 'status', '--json'], { env })
+    expect(ran).toMatchObject({
+      code: 1,
+      json: [{ level: 'broken', canary: { ok: false, code: 'proxy_diverts_hook' } }],
+    })
+    expect(ran.stdout).not.toContain('pw@')
+  })
+
+  it('a project that empties NO_PROXY is told, with the file', async () => {
+    await machine.run(['hooks', 'install'])
+    const project = machine.makeFolder('project/.claude')
+    writeFileSync(
+      join(project, 'settings.json'),
+      JSON.stringify({ env: { HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '', no_proxy: '' } }),
+    )
+    const ran = await machine.run(['hooks', 'status', '--json'], { cwd: join(project, '..') })
+    expect(ran.code).toBe(1)
+    expect(
+      ran.json[0].findings.some(
+        (one: { code: string; file: string }) => one.code === 'no_proxy_emptied' && one.file.includes('project'),
+      ),
+    ).toBe(true)
+  })
+
+  it('refuses settings that it cannot read, and writes nothing', async () => {
+    writeSettings('{ "hooks": oops }')
+    const ran = await machine.run(['hooks', 'install', '--json'])
+    expect(ran).toMatchObject({ code: 1, json: { error: { code: 'unparsable' } } })
+    expect(readFileSync(join(claudeFolder(), 'settings.json'), 'utf8')).toBe('{ "hooks": oops }')
+  })
+
+  it('a squatter on the daemon’s port is not taken for it', async () => {
+    await machine.run(['hooks', 'install'])
+    const { port } = JSON.parse(readFileSync(machine.home.daemon, 'utf8')) as { port: number }
+    await machine.endDaemon()
+    const seen: string[] = []
+    const squatter: Server = createServer(socket => {
+      socket.on('error', () => {})
+      socket.on('data', chunk => {
+        seen.push(String(chunk))
+        socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      })
+    })
+    await new Promise<void>(resolve => squatter.listen(port, '127.0.0.1', resolve))
+    try {
+      expect(await machine.run(['hooks', 'status', '--json'])).toMatchObject({
+        code: 1,
+        json: [{ canary: { ok: false, code: 'impostor' } }],
+      })
+      expect(seen.join('')).not.toContain('Bearer')
+    } finally {
+      await new Promise(resolve => squatter.close(resolve))
+    }
+  })
+
+  it('names the client that was meant', async () => {
+    expect(await machine.run(['hooks', 'install', '--client', 'claude-cod'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--client claude-code'),
+    })
+  })
+})
+
+describe('hooks uninstall', () => {
+  it('gives the former bytes back once a person typed the word', async () => {
+    const before = '{\n  "permissions": { "allow": [ "Read" ] }\n}\n'
+    writeSettings(before)
+    await machine.run(['hooks', 'install'])
+    expect(await machine.run(['hooks', 'uninstall', '--json'])).toMatchObject({
+      code: 1,
+      json: { error: { code: 'no_terminal' } },
+    })
+    expect(machine.settings().text).toContain('PreToolUse')
+    expect((await machine.type(['hooks', 'uninstall'], 'uninstall\n')).code).toBe(0)
+    expect(machine.settings().text).toBe(before)
+    expect(await machine.run(['hooks', 'status', '--json'])).toMatchObject({
+      code: 4,
+      json: [{ level: 'not_installed' }],
+    })
+  })
+})
