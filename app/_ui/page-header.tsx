@@ -20,7 +20,12 @@ export function PageHeader({ title, sub, actions, above, facts }: Props) {
         <h1 className="mr-auto text-xl tracking-[-0.015em]">{title}</h1>
         {facts && <div className="text-ink-3 text-xs max-sm:order-1 max-sm:w-full">{facts}</div>}
         {actions && <div className="flex flex-wrap items-center gap-2 max-sm:order-2 max-sm:w-full">{actions}</div>}
-        {sub && <p className="w-full max-w-3xl text-pretty text-ink-2 sm:-mt-1.5">{sub}</p>}
+        {sub && (
+          // The box takes the whole line, however narrow the words are set: otherwise they would stand beside a short title.
+          <div className="w-full sm:-mt-1.5">
+            <p className="max-w-3xl text-pretty text-ink-2">{sub}</p>
+          </div>
+        )}
       </div>
     </header>
   )

@@ -50,7 +50,7 @@ export function MemberTable({ org, rows, reader }: { org: string; rows: readonly
         </>
       ),
     },
-    { key: 'acts', head: 'Acts', hideHead: true, numeric: true, cell: row => <MemberActs org={org} member={row} reader={reader} /> },
+    { key: 'acts', head: 'Acts', hideHead: true, numeric: true, className: '@max-[35rem]:justify-end', cell: row => <MemberActs org={org} member={row} reader={reader} /> },
   ]
   return <Table caption="Members" columns={columns} rows={rows} rowKey={row => row.id} />
 }
@@ -63,7 +63,7 @@ export function InvitationTable({ org, rows, mayRevoke }: { org: string; rows: r
     { key: 'by', head: 'By', cell: row => row.invitedBy },
     { key: 'until', head: 'Open until', nowrap: true, cell: row => <Time at={row.expiresAt} /> },
     ...(mayRevoke
-      ? [{ key: 'acts', head: 'Acts', hideHead: true, numeric: true, cell: (row: InvitationRow) => <RevokeInvitation org={org} invitation={row} /> }]
+      ? [{ key: 'acts', head: 'Acts', hideHead: true, numeric: true, className: '@max-[35rem]:justify-end', cell: (row: InvitationRow) => <RevokeInvitation org={org} invitation={row} /> }]
       : []),
   ]
   return <Table caption="Open invitations" columns={columns} rows={rows} rowKey={row => row.id} />

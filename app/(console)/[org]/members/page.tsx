@@ -12,7 +12,6 @@ import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 import { FormerTable, InvitationTable, MemberTable } from './member-table.tsx'
-import { RolePill } from './role-pill.tsx'
 import { ROLE_WORDS } from './role-words.ts'
 
 export const metadata: Metadata = { title: 'Members' }
@@ -24,7 +23,7 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
   const now = members.filter(member => !member.removedAt)
   const former = members.filter(member => member.removedAt)
   const mayInvite = may(actor, 'member.invite')
-  const reader = { role: actor.role, rights: rightsOf(actor), ownSignIn: may({ ...actor, role: 'owner' }, 'member.invite') }
+  const reader = { role: actor.role, rights: rightsOf(actor), ownSignIn: !['device_link', 'admin_credential'].includes(actor.method) }
   return (
     <>
       <PageHeader
@@ -54,7 +53,7 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
             <InvitationTable org={org} rows={invitations} mayRevoke={mayInvite} />
           </Card>
         )}
-        <Card title="What each role may do" sub="each may also do what those below it may" note="Nobody invites, promotes or removes above their own role, and the last owner stays. Nobody answers their own request in somebody else’s name.">
+        <Card title="What each role may do" sub="each may also do what those below it may" note="Nobody invites, promotes or removes above their own role, and the last owner stays.">
           <KeyValue
             items={[...ALL_ROLES]
               .sort((a, b) => roleRank(b) - roleRank(a))
@@ -63,7 +62,7 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
                 value: (
                   <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
                     <span className="min-w-0 flex-1 basis-60 text-ink-2">{ROLE_WORDS[role]}</span>
-                    {role === actor.role && <RolePill role={role} />}
+                    {role === actor.role && <span className="text-ink-3 text-xs">your role</span>}
                   </div>
                 ),
               }))}

@@ -1,0 +1,32 @@
+/** What the list is narrowed to, as it stands in the address. */
+export type AuditFilter = { kind?: string; actor?: string; subject?: string; from?: string; to?: string }
+
+const DAY_MS = 24 * 3600_000
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+function startOf(day: string | undefined): Date | undefined {
+  if (!day || !DAY.test(day)) return undefined
+  const at = new Date(`${day}T00:00:00Z`)
+  return Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== day ? undefined : at
+}
+
+/** Whole days of UTC, both ends included: the moment of the first and the moment after the last. A day that is none is left out. */
+export function daysBetween({ from, to }: Pick<AuditFilter, 'from' | 'to'>): { from?: Date; to?: Date } {
+  const first = startOf(from)
+  const last = startOf(to)
+  return { ...(first ? { from: first } : {}), ...(last ? { to: new Date(last.getTime() + DAY_MS) } : {}) }
+}
+
+/** What the server is asked for. */
+export function filterInput({ kind, actor, subject, from, to }: AuditFilter) {
+  const cut = (text: string | undefined) => text?.trim().slice(0, 64) || undefined
+  const asked = { kind: cut(kind), actor: cut(actor), subject: cut(subject) }
+  return { ...(Object.fromEntries(Object.entries(asked).filter(([, value]) => value)) as Omit<AuditFilter, 'from' | 'to'>), ...daysBetween({ from, to }) }
+}
+
+/** The same filter for the CSV: moments, as its door takes them. */
+export function csvHref(org: string, filter: AuditFilter): string {
+  const { from, to, ...rest } = filterInput(filter)
+  const query = new URLSearchParams({ org, ...rest, ...(from ? { from: from.toISOString() } : {}), ...(to ? { to: to.toISOString() } : {}) })
+  return `/api/export/audit?${query}`
+}
