@@ -152,7 +152,8 @@ async function settle(
     decision: settled.state === 'approved' ? 'approve' : 'deny',
     scope: settled.scope,
     until: settled.until,
-    notBefore: request.createdAt,
+    // The moment of the answer by the machine's clock, which may be off: the request's own time and how long it waited here.
+    notBefore: new Date(Date.parse(request.createdAt) + ctx.now.getTime() - row.receivedAt.getTime()).toISOString(),
     notAfter: settled.notAfter.toISOString(),
     approvers: settled.counted.map(counted => {
       const vote = votes.find(v => v.memberId === counted.memberId && v.decision === counted.decision)!

@@ -139,6 +139,7 @@ describe('answering', () => {
       approvers: [{ memberId: lead.memberId, name: 'Lea', role: 'lead', method: 'oidc', how: 'web' }],
       policy: { role: 'lead', approvals: 1, self: 'account' },
     })
+    expect(Date.parse(opened.notBefore)).toBeGreaterThan(Date.parse(request.createdAt))
     expect(Date.parse(opened.notAfter)).toBe(Date.parse(request.createdAt) + 24 * 3600_000)
     expect(await kinds(answer.handle)).toEqual(['approval.requested', 'approval.approved'])
     expect(await jobs(answer.handle)).toEqual(['approval.mail', 'approval.mail_settled'])
@@ -201,6 +202,18 @@ describe('answering', () => {
     expect((await getApproval(contextOf(db.prisma, owner), { handle: answer.handle })).answeredBy[0]).toMatchObject({
       self: true,
     })
+  })
+  it('a machine whose clock is an hour behind gets an answer that holds by its own clock', async () => {
+    const behind = new Date(Date.now() - 3600_000)
+    const { request, answer } = await file({
+      createdAt: behind.toISOString(),
+      expiresAt: new Date(behind.getTime() + 1800_000).toISOString(),
+    })
+    await approve(answer.handle)
+    const { answers } = await answersAfter(contextOf(db.prisma, machine.actor), { after: 0 })
+    const payload = JSON.parse(Buffer.from(answers.at(-1)!.jws.split('.')[1]!, 'base64url').toString())
+    expect(Date.parse(payload.notBefore) - behind.getTime()).toBeLessThan(60_000)
+    expect(Date.parse(payload.notAfter)).toBe(Date.parse(request.createdAt) + 24 * 3600_000)
   })
   it('two approvals: the first voter demoted before the second votes leaves it waiting, scopes mixed give the step', async () => {
     await publish(db.prisma, org, costRule('lead', '    approvals: 2\n'))
