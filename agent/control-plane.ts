@@ -40,8 +40,10 @@ export class ControlPlane {
   constructor(
     private readonly origin: string,
     private readonly token: string,
-  ) {
-    const { protocol, hostname } = new URL(origin)
+  ) {}
+
+  private checkOrigin(): void {
+    const { protocol, hostname } = URL.canParse(this.origin) ? new URL(this.origin) : { protocol: '', hostname: '' }
     const loopback = hostname === '127.0.0.1' || hostname === 'localhost' || hostname === '[::1]'
     if (protocol !== 'https:' && !(protocol === 'http:' && loopback))
       throw new ControlPlaneError('malformed', 0, 'The control plane’s address must be https.')
@@ -99,6 +101,7 @@ export class ControlPlane {
       timeoutMs = TIMEOUT_MS,
     }: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal; timeoutMs?: number } = {},
   ): Promise<Reply> {
+    this.checkOrigin()
     const reply = await send(`${this.origin}${API}${path}`, {
       method,
       headers: {

@@ -152,7 +152,7 @@ export class Follower {
       try {
         const { trust, controlPlane } = membership
         if (failed) await this.sync()
-        const news = await controlPlane.wait(trust.etag, this.runtime.state.answerSeq, signal)
+        const news = await controlPlane.wait(trust.heldTag, this.runtime.state.answerSeq, signal)
         if (news.answers) await this.exchange()
         if (news.rules) await this.pollRules()
         failed = false

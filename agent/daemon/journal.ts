@@ -85,7 +85,10 @@ export class Journal {
         }
         this.size += bytes.length
         this.unwritten.shift()
-        this.onDisk = { seq: this.onDisk.seq + 1, head: lineHash(bytes.subarray(0, -1).toString('utf8'), crypto.sha256) }
+        this.onDisk = {
+          seq: this.onDisk.seq + 1,
+          head: lineHash(bytes.subarray(0, -1).toString('utf8'), crypto.sha256),
+        }
       }
       if (durable) disk.fsync(this.fd!)
       this.writable = true

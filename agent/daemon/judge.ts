@@ -1,6 +1,6 @@
 import type { Decision, HookEvent, ToolCall } from '#agent/clients/adapter.ts'
-import { refusalText } from '#core/boundary/refusal.ts'
-import type { Action } from '#core/boundary/rule.ts'
+import { crossedText, refusalText } from '#core/boundary/refusal.ts'
+import { type Action, isUnsupported } from '#core/boundary/rule.ts'
 import type { Client } from '#core/client.ts'
 import { makeHandle } from '#core/id.ts'
 import { decide } from './decide.ts'
@@ -101,13 +101,11 @@ function asked(about: About): Decision {
   const handle = recordDecision(about, { did: 'asked', matches, answeredBy: 'machine', event })
   if (event.toolUseId === undefined)
     runtime.log(`a prompt in ${session.client} cannot be read back: the call has no id`)
+  const notes = matches.flatMap(({ rule }) => (isUnsupported(rule) || rule.note === undefined ? [] : [` ${rule.note}`]))
+  const names = matches.map(match => match.key).join(', ')
   return {
     outcome: 'ask',
-    text: refusalText({
-      matches,
-      state: { kind: 'waiting_here', command: `holdpoint approve ${handle}` },
-      handle,
-    }).replace(/ Do not retry: .*/, ' Yes holds for the rest of this session, at most a day.'),
+    text: `${names}: ${crossedText(matches)}.${notes.join('')} Yes holds for the rest of this session, at most a day (decision ${handle}).`,
   }
 }
 

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { random } from '#agent/crypto.ts'
@@ -15,7 +16,7 @@ import { takeResults } from './judge.ts'
 import { Judged } from './judged.ts'
 import { DaemonRefused, takeLock } from './lock.ts'
 import { join, noteJoined, noteMembership } from './membership.ts'
-import { openPort, proves } from './neighbour.ts'
+import { openFreePort, openPort, proves } from './neighbour.ts'
 import { listPrices } from './prices.ts'
 import { Reporter } from './report.ts'
 import { endWhatIsOver } from './requests.ts'
@@ -189,17 +190,20 @@ async function start(
   record(runtime, { kind: 'started', connector: version, ...(wasKilled ? { downFrom } : {}) })
   takeSpool(runtime)
   const unjudged = state.unjudged
-  lookAtSessions(runtime)
+  await lookAtSessions(runtime)
   if (state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
 
   const tick = async () => {
     takeSpool(runtime)
     lookAtMembership()
-    lookAtSessions(runtime)
+    await lookAtSessions(runtime)
     endWhatIsOver(runtime)
     failures.flush()
     keepAll(runtime)
-    if (!runtime.membership) return
+    if (!runtime.membership) {
+      state.forget(now(), journal.head.seq)
+      return
+    }
     await follower.exchange().catch(() => {})
     await reporter.send().catch(error => log(`the report: ${(error as Error).message}`))
     state.forget(now(), reporter.journalTo)
@@ -230,8 +234,12 @@ async function start(
       })
   }, MINUTE_MS)
   const spool = setInterval(() => {
-    takeSpool(runtime)
-    lookAtMembership()
+    try {
+      takeSpool(runtime)
+      lookAtMembership()
+    } catch (error) {
+      log(`the spool: ${(error as Error).stack}`)
+    }
   }, SPOOL_EVERY_MS)
 
   let ending: Promise<void> | undefined
@@ -286,11 +294,16 @@ function keepAll(runtime: Runtime): void {
   if (!runtime.journal.writable) alarm(runtime, 'disk_full')
 }
 
-/** Reads on in every session that is still young: cost between calls, answers at the prompt, and calls that nobody judged. */
-function lookAtSessions(runtime: Runtime): void {
+/**
+ * Reads on in every session that is still young: cost between calls, answers at the prompt, and calls that nobody judged.
+ * A little at a time, so that a hook that comes meanwhile is answered.
+ */
+async function lookAtSessions(runtime: Runtime): Promise<void> {
   const young = runtime.now() - 2 * 24 * 3600_000
   for (const session of runtime.sessions.all()) {
-    if (session.lastSeen >= young) takeResults(runtime, session, runtime.sessions.observe(session, { budgetMs: 200 }))
+    if (session.lastSeen < young) continue
+    takeResults(runtime, session, runtime.sessions.observe(session, { budgetMs: 50 }))
+    await breathe()
   }
 }
 
@@ -301,6 +314,7 @@ async function listen(
   secret: Uint8Array,
   runtime: Runtime,
 ): Promise<number> {
+  if (port === 0) return openFreePort(door, () => runtime.random(2))
   try {
     return await openPort(door, port)
   } catch (error) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { ControlPlane } from '#agent/control-plane.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readMachineKey, readTeam } from '#agent/trust/team.ts'
@@ -6,11 +7,11 @@ import { alarm, type Membership, type Runtime, record } from './runtime.ts'
 /** What this home has joined, ready to be spoken for; undefined when nothing, or when its files cannot be read. */
 export function join(runtime: Runtime): Membership | undefined {
   const team = readTeam(runtime.home)
+  // without its key the machine can ask and report nothing, but the rules hold all the same
   const key = readMachineKey(runtime.home)
-  if (!team || !key) return undefined
+  if (!team) return undefined
   const trust = new TrustStore(runtime.home, team, runtime.now, error => {
     runtime.log(`the disk: ${String(error)}`)
-    trust.fail('disk', 'The rules could not be written to the disk; they are in force in memory.')
     alarm(runtime, 'disk_full')
   })
   return { team, key, trust, controlPlane: new ControlPlane(team.origin, team.token) }
@@ -21,6 +22,8 @@ export function noteMembership(runtime: Runtime): boolean {
   const team = readTeam(runtime.home)
   const known = runtime.membership?.team
   if (known?.machine === team?.machine && known?.token === team?.token) return false
+  // a file that cannot be read just now is no leaving: only one that is gone loosens anything
+  if (!team && existsSync(runtime.home.team)) return false
   runtime.membership = join(runtime)
   noteJoined(runtime)
   return true

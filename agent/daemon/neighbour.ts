@@ -15,6 +15,23 @@ export function openPort(server: Server, port: number): Promise<number> {
   })
 }
 
+/** Ports of the first start: below those that systems hand out for outgoing connections, where one would be taken by chance. */
+const FIRST_PORT = 21_000
+const PORTS = 10_000
+
+/** Opens a server on a port that nobody has; it stays this machine's. */
+export async function openFreePort(server: Server, random2: () => Uint8Array): Promise<number> {
+  for (let tries = 0; tries < 20; tries++) {
+    const [high = 0, low = 0] = random2()
+    try {
+      return await openPort(server, FIRST_PORT + ((high * 256 + low) % PORTS))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    }
+  }
+  return openPort(server, 0)
+}
+
 /** Whether whoever listens on a port holds this machine's secret. */
 export function proves(port: number, secret: Uint8Array): Promise<boolean> {
   const n = hex(random(16))

@@ -56,6 +56,7 @@ export class Reporter {
   private async sendOne(): Promise<boolean> {
     const { membership } = this.runtime
     if (!membership) return false
+    if (!membership.key) throw new Error('the machine’s key is gone; join again')
     this.beginFor(membership.team.machine)
     this.sync.pending ??= this.make()
     const { pending } = this.sync
@@ -88,7 +89,7 @@ export class Reporter {
     const { taken, journalTo } = take(this.next(), this.runtime.journal.head.seq)
     const report = this.build(taken, counts)
     this.sync.seq = report.seq
-    return { report: signJws('holdpoint-report+jws', this.runtime.membership!.key, report), journalTo, counts }
+    return { report: signJws('holdpoint-report+jws', this.runtime.membership!.key!, report), journalTo, counts }
   }
 
   /** The exact document that the next report would carry; `team preview` prints it. */
@@ -101,7 +102,7 @@ export class Reporter {
     const { team, trust } = this.runtime.membership!
     const { set, unsupported } = this.runtime.rules.inForce()
     const root = trust.root
-    const lastError = trust.lastError
+    const lastError = trust.trouble
     const { recorded } = this.sync
     return {
       v: 1,

@@ -101,6 +101,7 @@ const refusedUntil = new WeakMap<FiledRequest, number>()
 async function fileRequest(runtime: Runtime, asked: FiledRequest): Promise<void> {
   const { controlPlane, key } = runtime.membership!
   const { request } = asked
+  if (!key) throw new ControlPlaneError('no_key', 0, 'The machine’s key is gone; join again.')
   let filed: Awaited<ReturnType<typeof controlPlane.file>>
   try {
     filed = await controlPlane.file(signJws('holdpoint-request+jws', key, request))

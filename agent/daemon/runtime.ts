@@ -13,7 +13,7 @@ import type { Sessions } from './sessions.ts'
 import type { State } from './state.ts'
 
 /** What this machine has joined, with everything needed to speak for it. */
-export type Membership = { team: Team; key: PrivateKey; trust: TrustStore; controlPlane: ControlPlane }
+export type Membership = { team: Team; key: PrivateKey | undefined; trust: TrustStore; controlPlane: ControlPlane }
 
 /** The parts of a running daemon, handed to whoever works with them. */
 export type Runtime = {

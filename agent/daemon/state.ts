@@ -60,6 +60,7 @@ export class State {
   readonly questions = new Map<string, Question>()
   readonly grants = new Map<string, Grant>()
   readonly decisions = new Map<string, { entry: DecisionEntry & { at: string; seq: number }; at: number }>()
+  private readonly mentions = new Map<string, Entry[]>()
   /** Prompts that were put to a person and not yet seen answered: tool use → handle. */
   readonly prompts = new Map<string, string>()
   /** Shadow decisions are recorded once per session and rule. */
@@ -81,6 +82,7 @@ export class State {
   lastStopped = false
 
   apply(entry: Entry): void {
+    this.mention(entry)
     this.lastEntryAt = entry.at
     if (entry.kind !== 'journal_reset') this.lastStopped = entry.kind === 'stopped'
     const at = Date.parse(entry.at)
@@ -169,6 +171,24 @@ export class State {
         break
     }
     if (isReported(entry)) this.unreported.push(entry)
+  }
+
+  /** What the journal says about a handle, as far as memory goes back; undefined = look into its files. */
+  about(handle: string): Entry[] | undefined {
+    return this.mentions.get(handle)
+  }
+
+  private mention(entry: Entry): void {
+    const handles = new Set<string>()
+    if ('handle' in entry && entry.handle) handles.add(entry.handle)
+    if (entry.kind === 'decision' && entry.question) handles.add(entry.question)
+    if (entry.kind === 'request') handles.add(entry.request.handle)
+    for (const handle of handles) {
+      const known = this.mentions.get(handle) ?? []
+      // a call that is tried a thousand times tells nothing new after a while
+      if (known.length < MENTIONS_MAX || entry.kind !== 'decision') known.push(entry)
+      this.mentions.set(handle, known)
+    }
   }
 
   private decide(entry: DecisionEntry & { at: string; seq: number }, at: number): void {
@@ -266,6 +286,8 @@ export class State {
   forget(nowMs: number, reportedTo: number): void {
     const old = nowMs - KEEP_MS
     for (const [handle, { at }] of this.decisions) if (at < old) this.decisions.delete(handle)
+    for (const [handle, entries] of this.mentions)
+      if (Date.parse(entries.at(-1)!.at) < old) this.mentions.delete(handle)
     for (const [handle, question] of this.questions) if (Date.parse(question.at) < old) this.questions.delete(handle)
     for (const [handle, asked] of this.requests) {
       if (asked.state !== 'pending' && Date.parse(asked.request.createdAt) < old) this.requests.delete(handle)
@@ -279,6 +301,7 @@ export class State {
   }
 }
 
+const MENTIONS_MAX = 200
 const UNREPORTED_MAX = 10_000
 
 /** What the control plane is told of: organisation decisions, what became of its answers, and alarms. */

@@ -35,7 +35,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
             freshAt: membership.trust.fresh?.at,
             ageS: seconds(ageMs(membership.trust.fresh, now)),
             stale: inForce.set !== undefined && !isFreshEnough(runtime),
-            lastError: membership.trust.lastError,
+            lastError: membership.trust.trouble,
             equivocation: membership.trust.equivocation,
             unsupported: inForce.unsupported,
             unknownSections: inForce.set?.unknownSections ?? [],
@@ -154,14 +154,15 @@ export function waitingOf(runtime: Runtime): object[] {
 /** `GET /api/decisions/HANDLE`: everything that the journal holds about a decision; undefined when it holds nothing. */
 export function explain(runtime: Runtime, handle: string): object | undefined {
   const { state } = runtime
-  const own = runtime.journal.find(handle)
+  const recall = (of: string) => state.about(of) ?? runtime.journal.find(of)
+  const own = recall(handle)
   const decision = state.decisions.get(handle)?.entry ?? own.find(entry => entry.kind === 'decision')
   // a call that met another one's question, or went on under its answer, is told with that one's story
   const granted = decision?.grants?.map(id => state.grants.get(id)?.handle).find(found => found !== undefined)
   const about = decision?.question ?? granted ?? handle
   const asked = state.requests.get(about)
   const question = state.questions.get(about)
-  const history = about === handle ? own : merge(runtime.journal.find(about), own)
+  const history = about === handle ? own : merge(recall(about), own)
   if (!decision && !asked && history.length === 0) return undefined
   const grants = [...state.grants.values()].filter(
     grant => grant.handle === about || decision?.grants?.includes(grant.id),

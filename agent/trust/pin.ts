@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { type Home, readJson, writeJson } from '#agent/home.ts'
 
 /**
- * What this machine has seen, kept apart from the documents: losing or swapping a document never lowers it (peers S14).
+ * What this machine has seen, kept apart from the documents: losing or swapping a document never lowers it.
  * `clockHigh` is the highest clock reading ever seen, milliseconds since 1970. `freshHigh` the newest signed time.
  */
 export const Pin = z.object({

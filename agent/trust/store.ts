@@ -62,13 +62,30 @@ export class TrustStore {
 
   /** The entity tag of what is in force and on disk; undefined asks for the whole set. */
   get etag(): string | undefined {
-    return this.inForce && this.diskGood ? `"${this.inForce.set.version}.${this.inForce.digest}"` : undefined
+    return this.diskGood ? this.heldTag : undefined
   }
 
   /** The rule set in force. Looks at the disk copy first: one stat when nothing has changed there. */
   rules(): TrustedRuleSet | undefined {
     this.refresh()
     return this.inForce
+  }
+
+  /** The entity tag of what is in force, whatever the disk holds: for asking whether there is something newer. */
+  get heldTag(): string | undefined {
+    return this.inForce && `"${this.inForce.set.version}.${this.inForce.digest}"`
+  }
+
+  /** What is wrong now: the newest refusal, or that two root documents with one number have been seen. */
+  get trouble(): TrustError | undefined {
+    if (this.lastError || !this.equivocation) return this.lastError
+    const kept = readJson<{ at?: string }>(this.home.equivocation)
+    const at = kept?.at ?? new Date(this.now()).toISOString()
+    return {
+      code: 'equivocation',
+      message: 'Two different root documents with one number have been seen; neither is followed.',
+      at,
+    }
   }
 
   /** The highest clock reading ever seen, this moment's included, milliseconds since 1970. */
@@ -175,9 +192,9 @@ export class TrustStore {
       if (set && root !== current) openRuleSet(set.jws.trim(), root.root, crypto)
       const pinned = this.pin!.version > 0 ? { version: this.pin!.version, digest: this.pin!.digest ?? '' } : undefined
       if (set && brought.rules !== undefined) acceptRuleSet(set, pinned)
+      this.lastError = undefined
       this.putInForce(chain, set)
       if (brought.fresh !== undefined) this.takeFresh(brought.fresh, root)
-      this.lastError = undefined
     } catch (error) {
       if (reason(error) === 'equivocation') this.keepBoth(brought.roots ?? [])
       throw this.refused({ code: reason(error), message: words(error) }, error)
@@ -297,6 +314,7 @@ export class TrustStore {
       write()
     } catch (error) {
       this.diskGood = false
+      this.fail('disk', 'What came could not be written to the disk; it is in force in memory.')
       this.onDiskTrouble(error)
     }
   }

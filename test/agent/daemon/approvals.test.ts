@@ -321,3 +321,43 @@ test('what the machine signs as a request is the very document it stored', async
   expect(JSON.parse(fromUtf8(parseJws(org.answers[0]?.jws ?? org.ruleset!).payload)).org).toBe(org.id)
   expect(told(await machine.hook({ tool_use_id: 'toolu_x' }, attended)).decision).toBe('deny')
 })
+
+test('a call that went on is explained by who let it: the answer, the request and its figures', async () => {
+  const request = await held()
+  const answer = org.answer(request, { scope: 'session', until: [{ figure: 'session_cost_usd', op: '<', value: '40' }] })
+  await machine.daemon.sync()
+  await call('toolu_1')
+  const released = machine.entries('decision').at(-1)!
+  expect(released).toMatchObject({ did: 'released', answeredBy: 'organisation', grants: [answer.answerId] })
+  const told = (await machine.ask('GET', `/api/decisions/${released.handle}`, { token: 'api' })).json
+  expect(told.request).toMatchObject({ handle: request.handle, state: 'approved', answeredBy: 'Lea' })
+  expect(told.grants).toMatchObject([{ scope: 'session', until: answer.until, answeredHere: false }])
+  expect(told.history.map((entry: { kind: string }) => entry.kind)).toEqual(['request', 'filed', 'answer', 'decision'])
+})
+
+test('a request that is refused holds no other back', async () => {
+  org.refuseFiling.push({ status: 400, code: 'BAD_INPUT' })
+  await call('toolu_1')
+  const session = '00000000-0000-4000-8000-000000000009'
+  machine.spend(20.1, { session })
+  await call('toolu_9', { session_id: session, transcript_path: machine.transcript(session) })
+  await machine.daemon.sync()
+  await machine.daemon.sync()
+  expect(org.requests).toHaveLength(1)
+  machine.offset += 61_000
+  await machine.daemon.sync()
+  expect(org.requests).toHaveLength(2)
+})
+
+test('a spend that somebody else wrote into the journal is told, and the answer stays the first call’s', async () => {
+  const answer = org.answer(await held())
+  await machine.daemon.sync()
+  await call('toolu_1')
+  machine.daemon.runtime.journal.append({ kind: 'spend', handle: answer.handle, answerId: answer.answerId, toolUse: 'toolu_2', session: 'x' })
+  await machine.daemon.stop()
+  await machine.start()
+  expect((await call('toolu_2')).decision).toBe('deny')
+  expect((await call('toolu_1')).decision).toBe('pass')
+  await machine.daemon.report()
+  expect(org.reports.at(-1)!.alarms.map(alarm => alarm.what)).toEqual(['second_use_of_answer'])
+})

@@ -262,7 +262,9 @@ describe('a disk that takes no more', () => {
     expect(again.troubles).toEqual([])
     const lost = again.entries.filter(entry => entry.kind === 'lines_lost')
     expect(lost).toHaveLength(1)
-    expect(again.entries.filter(entry => entry.kind === 'refused').length).toBe(6001 - (lost[0] as { lines: number }).lines)
+    expect(again.entries.filter(entry => entry.kind === 'refused').length).toBe(
+      6001 - (lost[0] as { lines: number }).lines,
+    )
     expect(again.entries.at(-1)).toMatchObject({ code: 'code-6000' })
   })
 

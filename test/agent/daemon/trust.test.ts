@@ -134,7 +134,7 @@ describe('the copy on disk', () => {
     expect(readFileSync(machine.home.ruleset, 'utf8')).toBe(org.ruleset)
   })
 
-  test('lets a second start work offline (S5)', async () => {
+  test('lets a second start work offline', async () => {
     await machine.daemon.stop()
     org.goDown()
     await machine.start()
@@ -142,7 +142,7 @@ describe('the copy on disk', () => {
     expect(await rulesOf()).toMatchObject({ version: 1, digest: org.rulesetDigest })
   })
 
-  test('broken or gone does not keep the daemon from starting, and the version that was seen is still checked (S7, S14)', async () => {
+  test('broken or gone does not keep the daemon from starting, and the version that was seen is still checked', async () => {
     org.publish(RULE('deny'))
     await machine.daemon.sync()
     await machine.daemon.stop()
@@ -215,7 +215,7 @@ describe('following', () => {
     expect(await rulesOf()).toMatchObject({ rootSeq: 2, version: 2 })
   })
 
-  test('a roll back of the organisation, as a higher version, reaches the machine in one fetch whatever is cached (S8)', async () => {
+  test('a roll back of the organisation, as a higher version, reaches the machine in one fetch whatever is cached', async () => {
     org.publish(RULE('allow'))
     await machine.daemon.sync()
     expect(await isHeld()).toBe(false)
@@ -224,7 +224,7 @@ describe('following', () => {
     expect(await isHeld()).toBe(true)
   })
 
-  test('a malformed answer is not asked for again in a loop, and calls are judged meanwhile (S6)', async () => {
+  test('a malformed answer is not asked for again in a loop, and calls are judged meanwhile', async () => {
     await machine.daemon.stop()
     org.serve.rules = () => ({ status: 200, body: 'not a document', fresh: org.fresh() })
     org.calls = []
@@ -320,7 +320,7 @@ describe('clocks', () => {
     ['six seconds behind', -6000, undefined],
     ['an hour ahead', 3600_000, 'expired'],
     ['an hour behind', -3600_000, 'from_the_future'],
-  ])('%s: %s (S20)', async (_, offset, code) => {
+  ])('%s: %s', async (_, offset, code) => {
     org.clock = () => Date.now()
     machine.offset = offset
     org.publish(RULE('deny', 10))
@@ -364,4 +364,34 @@ test('unknown sections are listed, an unreadable rule is reported and held by it
   await machine.daemon.sync()
   expect(await rulesOf()).toMatchObject({ version: 2, unsupported: ['newer'], unknownSections: ['sooner'] })
   expect(await isHeld()).toBe(true)
+})
+
+test('what this machine has joined is not left by a file that cannot be read', async () => {
+  const team = readFileSync(machine.home.team)
+  writeFileSync(machine.home.team, 'torn')
+  remove(machine.home.machineKey)
+  await machine.daemon.tick()
+  expect(await isHeld()).toBe(true)
+  writeFileSync(machine.home.team, team)
+  await machine.daemon.stop()
+  await machine.start()
+  expect(await isHeld()).toBe(true)
+})
+
+test('an equivocation stays told after polls that went well', async () => {
+  const before = { keys: org.keys, roots: [...org.roots], root: org.root, rootDigest: org.rootDigest }
+  org.rotate('ledger')
+  await machine.daemon.sync()
+  const followed = { keys: org.keys, roots: [...org.roots], root: org.root, rootDigest: org.rootDigest }
+  Object.assign(org, before)
+  org.rotate('ledger')
+  org.serve.roots = () => org.roots
+  machine.offset += 3600_001
+  await machine.daemon.sync().catch(() => {})
+  Object.assign(org, followed)
+  org.serve = {}
+  await machine.daemon.sync()
+  expect((await rulesOf()).lastError.code).toBe('equivocation')
+  await machine.daemon.report()
+  expect(org.reports.at(-1)!.rules.lastError!.code).toBe('equivocation')
 })

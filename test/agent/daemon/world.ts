@@ -8,6 +8,7 @@ import { type Daemon, type DaemonOptions, runDaemon } from '#agent/daemon/main.t
 import { type Home, openHome, writeJson } from '#agent/home.ts'
 import type { Organisation } from './organisation.ts'
 
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many forms
 export type Reply = { status: number; body: string; json: any }
 const cleanups: (() => Promise<void> | void)[] = []
 afterEach(async () => {
