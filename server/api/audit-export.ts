@@ -1,5 +1,5 @@
 import { AppError } from '#core/error.ts'
-import { currentActor } from '../auth/current.ts'
+import { requestActor } from '../auth/request-actor.ts'
 import { type EvidenceFilter, evidenceCsv } from '../features/audit.ts'
 import { openContext } from '../features/context.ts'
 import { errorResponse } from './connector-route.ts'
@@ -8,7 +8,7 @@ import { errorResponse } from './connector-route.ts'
 export async function getAuditCsv(request: Request): Promise<Response> {
   const url = new URL(request.url)
   try {
-    const actor = await currentActor()
+    const actor = await requestActor(request)
     if (!actor) throw new AppError('NOT_SIGNED_IN', 'Sign in first.')
     if (url.searchParams.get('org') !== actor.orgSlug) throw new AppError('NOT_FOUND', 'There is no such organisation.')
     const csv = await evidenceCsv(openContext(actor), readFilter(url.searchParams))

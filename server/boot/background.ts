@@ -1,5 +1,6 @@
 import { watchDoor } from '../auth/door.ts'
 import { closeMailers } from '../email/mailer.ts'
+import { watchHighWater } from '../features/high-water.ts'
 import { startWorker, stopWorker } from '../jobs/worker.ts'
 import { log } from '../log.ts'
 
@@ -12,6 +13,7 @@ export function startBackground(): void {
   holder.holdpointBackground = true
   watchDoor()
   void keepWorking()
+  watchHighWater()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       stopWorker()

@@ -1,50 +1,86 @@
-import type { MachineActor } from '#core/actor.ts'
+import type { MachineActor, SystemActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
+import type { Json } from '#core/json.ts'
 import { demand } from '#core/permission.ts'
 import { notify } from '../bus.ts'
+import type { Tx } from '../db.ts'
 import { withdrawAllPending } from './approval/machine.ts'
 import type { FeatureContext } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 
-/**
- * A machine has seen rules that this database does not hold: it was restored from a backup (TRUST §5). Nothing is published
- * until an owner confirms, what waits is withdrawn, everybody signs in again. Repeating it changes nothing.
- */
+type Noticing<A extends MachineActor | SystemActor> = Pick<FeatureContext<A>, 'db' | 'now' | 'random'> & { actor: A }
+
+/** A machine has seen rules that this database does not hold: it was restored from a backup (TRUST §5). */
 export async function noticeRestore(
-  ctx: FeatureContext<MachineActor>,
+  ctx: Noticing<MachineActor>,
   reported: { version: number; digest: string | undefined },
 ): Promise<void> {
-  const { orgId } = ctx.actor
   await ctx.db.$transaction(async tx => {
-    // Machines first and in order, then the organisation, then the ledger: the order that every other change takes.
-    await tx.$queryRaw`
-      select 1 from "Machine" where id in (select "machineId" from "ApprovalRequest" where "orgId" = ${orgId} and state = 'pending') order by id for update`
-    const [org] = await tx.$queryRaw<{ restoredAt: Date | null; highestReported: number }[]>`
-      select "restoredAt", "highestReported" from "Organisation" where id = ${orgId} for update`
-    const newest = await tx.ruleSetVersion.findFirst({
-      where: { orgId },
-      orderBy: { version: 'desc' },
-      select: { version: true },
+    const standing = await lockStanding(tx, ctx.actor.orgId)
+    if (reported.version <= Math.max(standing.newest, standing.highestReported)) return
+    await markRestored(tx, ctx, standing, reported.version, {
+      reportedVersion: reported.version,
+      newestVersion: standing.newest,
+      ...(reported.digest ? { reportedDigest: reported.digest } : {}),
     })
-    const known = Math.max(newest?.version ?? 0, org!.highestReported)
-    if (reported.version <= known) return
-    await tx.organisation.update({
-      where: { id: orgId },
-      data: { highestReported: reported.version, restoredAt: org!.restoredAt ?? ctx.now },
+  })
+}
+
+/** The marks kept outside the database are ahead of its ledger, or another entry stands where the mark does (TRUST §7). */
+export async function noticeRollback(
+  ctx: Noticing<SystemActor>,
+  mark: { size: number; leaf: string; version: number; found: { size: number; leaf: string } },
+): Promise<void> {
+  await ctx.db.$transaction(async tx => {
+    const standing = await lockStanding(tx, ctx.actor.orgId)
+    await markRestored(tx, ctx, standing, mark.version, {
+      markedSize: mark.size,
+      markedLeaf: mark.leaf,
+      markedVersion: mark.version,
+      size: mark.found.size,
+      leaf: mark.found.leaf,
     })
-    await notify(tx, { org: orgId, what: 'settings' })
-    if (org!.restoredAt) return
-    await tx.session.deleteMany({ where: { orgId } })
-    await withdrawAllPending(tx, ctx, 'restored')
-    await recordEvidence(tx, ctx, {
-      kind: 'organisation.restored',
-      subject: { kind: 'organisation', id: orgId },
-      data: {
-        reportedVersion: reported.version,
-        newestVersion: newest?.version ?? 0,
-        ...(reported.digest ? { reportedDigest: reported.digest } : {}),
-      },
-    })
+  })
+}
+
+type Standing = { restoredAt: Date | null; highestReported: number; newest: number }
+
+/** Machines first and in order, then the organisation, then the ledger: the order that every other change takes. */
+async function lockStanding(tx: Tx, orgId: string): Promise<Standing> {
+  await tx.$queryRaw`
+    select 1 from "Machine" where id in (select "machineId" from "ApprovalRequest" where "orgId" = ${orgId} and state = 'pending') order by id for update`
+  const [org] = await tx.$queryRaw<{ restoredAt: Date | null; highestReported: number }[]>`
+    select "restoredAt", "highestReported" from "Organisation" where id = ${orgId} for update`
+  const newest = await tx.ruleSetVersion.findFirst({
+    where: { orgId },
+    orderBy: { version: 'desc' },
+    select: { version: true },
+  })
+  return { ...org!, newest: newest?.version ?? 0 }
+}
+
+/** Nothing is published until an owner confirms, what waits is withdrawn, everybody signs in again. Once, until it is confirmed. */
+async function markRestored(
+  tx: Tx,
+  ctx: Pick<FeatureContext<MachineActor | SystemActor>, 'actor' | 'now' | 'random'>,
+  standing: Standing,
+  seenVersion: number,
+  data: { [key: string]: Json },
+): Promise<void> {
+  const { orgId } = ctx.actor
+  const highestReported = Math.max(standing.highestReported, seenVersion)
+  await tx.organisation.update({
+    where: { id: orgId },
+    data: { highestReported, restoredAt: standing.restoredAt ?? ctx.now },
+  })
+  await notify(tx, { org: orgId, what: 'settings' })
+  if (standing.restoredAt) return
+  await tx.session.deleteMany({ where: { orgId } })
+  await withdrawAllPending(tx, ctx, 'restored')
+  await recordEvidence(tx, ctx, {
+    kind: 'organisation.restored',
+    subject: { kind: 'organisation', id: orgId },
+    data,
   })
 }
 
@@ -53,22 +89,17 @@ export async function confirmRestore(ctx: FeatureContext): Promise<{ nextVersion
   demand(ctx.actor, 'restore.confirm')
   const { orgId } = ctx.actor
   return ctx.db.$transaction(async tx => {
-    const [org] = await tx.$queryRaw<{ restoredAt: Date | null; highestReported: number }[]>`
-      select "restoredAt", "highestReported" from "Organisation" where id = ${orgId} for update`
-    if (!org?.restoredAt)
+    const { restoredAt, highestReported, newest } = await lockStanding(tx, orgId)
+    if (!restoredAt) {
       throw new AppError('CONFLICT', 'Nothing waits to be confirmed: this organisation is not marked as restored.')
+    }
     await tx.organisation.update({ where: { id: orgId }, data: { restoredAt: null } })
-    const newest = await tx.ruleSetVersion.findFirst({
-      where: { orgId },
-      orderBy: { version: 'desc' },
-      select: { version: true },
-    })
-    const nextVersion = Math.max(newest?.version ?? 0, org.highestReported) + 1
+    const nextVersion = Math.max(newest, highestReported) + 1
     await notify(tx, { org: orgId, what: 'settings' })
     await recordEvidence(tx, ctx, {
       kind: 'organisation.restore_confirmed',
       subject: { kind: 'organisation', id: orgId },
-      data: { highestReported: org.highestReported, nextVersion },
+      data: { highestReported, nextVersion },
     })
     return { nextVersion }
   })

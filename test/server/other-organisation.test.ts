@@ -7,9 +7,11 @@ import { ApprovalRequest, requestDigest } from '#core/approval/request.ts'
 import { isAppError } from '#core/error.ts'
 import { parseJoinLine } from '#core/protocol.ts'
 import { makeToken } from '#core/token.ts'
+import { getAuditCsv } from '#server/api/audit-export.ts'
 import { appRouter } from '#server/api/root.ts'
 import { createCallerFactory } from '#server/api/trpc.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
+import { cookieName } from '#server/auth/cookies.ts'
 import { startAdminLogin } from '#server/features/credential.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
 import { crypto } from '#server/keys/crypto.ts'
@@ -412,6 +414,32 @@ describe('routes below /api/v1', () => {
       }
     },
   )
+})
+
+it('the audit as a CSV is given for the session’s own organisation only', async () => {
+  const token = makeToken('session', random(32))
+  const now = new Date()
+  const expiresAt = new Date(now.getTime() + 3600_000)
+  await db.prisma.session.create({
+    data: {
+      id: 'ses_csv0000000000000',
+      tokenHash: hashToken(token),
+      memberId: me.memberId,
+      orgId: own.id,
+      method: 'email_code',
+      authnAt: now,
+      createdAt: now,
+      expiresAt,
+    },
+  })
+  const get = (org: string, cookie = `${cookieName('session')}=${token}`) =>
+    getAuditCsv(new Request(`http://localhost:3000/api/export/audit?org=${org}`, { headers: { cookie } }))
+  const mineAsCsv = await get(own.slug)
+  expect(mineAsCsv.status).toBe(200)
+  expectNothingOfTheirs(await mineAsCsv.text())
+  expect((await get(theirs.org.slug)).status).toBe(404)
+  expect((await get('no-such-organisation')).status).toBe(404)
+  expect((await get(own.slug, '')).status).toBe(401)
 })
 
 it('their join line joins their organisation only, for the member it was made for', async () => {
