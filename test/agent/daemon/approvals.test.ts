@@ -324,7 +324,10 @@ test('what the machine signs as a request is the very document it stored', async
 
 test('a call that went on is explained by who let it: the answer, the request and its figures', async () => {
   const request = await held()
-  const answer = org.answer(request, { scope: 'session', until: [{ figure: 'session_cost_usd', op: '<', value: '40' }] })
+  const answer = org.answer(request, {
+    scope: 'session',
+    until: [{ figure: 'session_cost_usd', op: '<', value: '40' }],
+  })
   await machine.daemon.sync()
   await call('toolu_1')
   const released = machine.entries('decision').at(-1)!
@@ -353,7 +356,13 @@ test('a spend that somebody else wrote into the journal is told, and the answer 
   const answer = org.answer(await held())
   await machine.daemon.sync()
   await call('toolu_1')
-  machine.daemon.runtime.journal.append({ kind: 'spend', handle: answer.handle, answerId: answer.answerId, toolUse: 'toolu_2', session: 'x' })
+  machine.daemon.runtime.journal.append({
+    kind: 'spend',
+    handle: answer.handle,
+    answerId: answer.answerId,
+    toolUse: 'toolu_2',
+    session: 'x',
+  })
   await machine.daemon.stop()
   await machine.start()
   expect((await call('toolu_2')).decision).toBe('deny')
