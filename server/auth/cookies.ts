@@ -45,9 +45,8 @@ export function parseCookies(header: string | null): Map<string, string> {
   const found = new Map<string, string>()
   for (const part of (header ?? '').split(';')) {
     const at = part.indexOf('=')
-    if (at < 1) continue
-    const name = part.slice(0, at).trim()
-    if (!found.has(name)) found.set(name, part.slice(at + 1).trim())
+    const name = part.slice(0, Math.max(at, 0)).trim()
+    if (name !== '' && !found.has(name)) found.set(name, part.slice(at + 1).trim())
   }
   return found
 }

@@ -105,7 +105,7 @@ export async function redeemCode(
     await recordDeath(visit, held)
     throw refuse('dead', 'That was the fifth wrong code; this sign-in is over.', 'Ask for a new code.')
   }
-  return useAttempt(visit, held, input)
+  return spendAttempt(visit, held, input)
 }
 
 /** Redeems a mailed link, in the browser that asked for it. */
@@ -123,7 +123,7 @@ export async function redeemLink(
     )
   }
   if (held.usedAt || held.tries >= SIGN_IN_TRIES || held.expiresAt <= visit.now) throw await whyNot(visit, held.id)
-  return useAttempt(visit, held, input)
+  return spendAttempt(visit, held, input)
 }
 
 async function findHeld(
@@ -154,7 +154,7 @@ async function whyNot(visit: Visit, id: string): Promise<AppError> {
 }
 
 /** Exactly one caller uses an attempt; session, invitation and evidence are in its transaction. */
-async function useAttempt(
+async function spendAttempt(
   visit: Visit,
   held: SignInAttempt,
   input: { wanted?: string | undefined; replaces?: string | undefined },

@@ -34,7 +34,7 @@ const pageOf = (slug: string, handle: string) => `${env().publicUrl}/${slug}/app
  */
 export async function mailRequest(db: Db, job: Jobs['approval.mail'], now: Date): Promise<void> {
   const row = await load(db, job)
-  if (!row || row.state !== 'pending' || row.expiresAt <= now) return
+  if (row?.state !== 'pending' || row.expiresAt <= now) return
   const request = row.request as ApprovalRequest
   const kept = row.rules as KeptRules
   const note = kept.rules

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { normaliseEmail } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
 import { isDemoMode } from '../auth/demo-mode.ts'
@@ -6,6 +5,7 @@ import type { Db } from '../db.ts'
 import { headerText } from '../email/layout.ts'
 import { headersOf, sendMail } from '../email/mailer.ts'
 import { env } from '../env.ts'
+import { hashToken } from '../keys/token-hash.ts'
 import type { Jobs } from './queue.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function deliver(db: Db, job: Jobs['mail.send'], now: Date): Promis
   }
   const { to, subject, text, html } = mail
   // A repeated try keeps one copy.
-  const id = job.messageId || randomUUID()
+  const id = hashToken(job.messageId).slice(0, 22)
   await db.demoMail.upsert({
     where: { id },
     create: { id, to, subject, text, html, headers: headersOf(mail), at: now },
