@@ -1,6 +1,8 @@
 /** The command's way to the daemon on this machine: the door that needs the owner's token (0600), on loopback. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailure } from '#agent/commands/exit.ts'
 import { type Home, readJson } from '#agent/home.ts'
+import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 import { plainDeep } from '#agent/terminal.ts'
 import type { Problem } from '#core/boundary/parse.ts'
@@ -114,6 +116,7 @@ async function askForText(
   if (!door) throw daemonMissing()
   const headers = { Authorization: `Bearer ${door.apiToken}` }
   try {
+    await proveOnce(home, door.port)
     const answer = await askLoopback({
       port: door.port,
       method,
@@ -134,6 +137,39 @@ async function askForText(
       'Look at `holdpoint daemon status` and at daemon.log.',
     )
   }
+}
+
+let proved: number | undefined
+
+/** The token goes to no one but the daemon: after a crash another program may sit on its port. Once per command. */
+async function proveOnce(home: Home, port: number): Promise<void> {
+  if (proved === port) return
+  const impostor = await findImpostor(home.root, port, 2000)
+  if (impostor) {
+    throw new CommandFailure(
+      'failed',
+      'daemon_impostor',
+      `Another program sits on the daemon’s port ${port}: ${impostor}. Agents’ calls go there and run unjudged.`,
+      'End that program, then `holdpoint daemon start`.',
+    )
+  }
+  proved = port
+}
+
+/**
+ * Waits until a running daemon has noticed that this machine joined (`machine`) or left (undefined), and has rules at least
+ * as new as those fetched meanwhile. False when it has not in time; true as well when none runs.
+ */
+export async function waitForDaemonToKnow(home: Home, machine: string | undefined, rulesVersion = 0): Promise<boolean> {
+  for (const until = Date.now() + 4000; Date.now() < until; await sleep(100)) {
+    try {
+      const { team } = await askDaemon<DaemonStatus>(home, 'GET', '/api/status', undefined, 1000)
+      if (team?.machine === machine && (team?.rules.version ?? 0) >= rulesVersion) return true
+    } catch (error) {
+      if (error instanceof CommandFailure && error.code === 'daemon_missing') return true
+    }
+  }
+  return false
 }
 
 function refusal(status: number, body: string): CommandFailure {

@@ -18,7 +18,7 @@ export type AdminSession = {
   token: string
   expiresAt?: string
   /** The document that `boundaries --get` read last: what the next `--set` is an edit of. */
-  lastRead?: { etag: string; version: number }
+  lastRead?: { etag: string; version: number; text: string }
 }
 
 export const TOKEN_VARIABLE = 'HOLDPOINT_TEAM_ADMIN_TOKEN'

@@ -1,4 +1,6 @@
-import { adminApprove, adminBoundaries, adminDeny, adminLogin, adminLogout } from './admin.ts'
+import { adminApprove, adminDeny } from './admin-answer.ts'
+import { adminBoundaries } from './admin-boundaries.ts'
+import { adminLogin, adminLogout } from './admin-login.ts'
 import { approve, deny } from './approve.ts'
 import { boundariesStatus, demote, promote } from './boundaries.ts'
 import type { Command } from './command.ts'

@@ -7,10 +7,9 @@ import { checkPerson, confirmWord, uncheckedBecause } from '#agent/guard/person.
 import { type Home, writeJson } from '#agent/home.ts'
 import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import { ANSWER_MAX_MS } from '#core/limits.ts'
-import { readHandle } from './admin.ts'
 import { clientName } from './boundaries.ts'
 import type { Command } from './command.ts'
-import { type DecisionRecord, entriesOf, figureWords } from './decision.ts'
+import { type DecisionRecord, entriesOf, figureWords, readHandle } from './decision.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 
 /** How long the daemon may take to look at an answer and chain it. */

@@ -107,13 +107,25 @@ export const daemonStop: Command = {
     checkPerson(home.root)
     confirmWord('While the daemon is stopped, nothing judges what agents do here.', 'stop')
     await askDaemon(home, 'POST', '/api/stop')
-    for (const until = Date.now() + STOP_MS; Date.now() < until && (await statusOrNothing(home)); ) await sleep(60)
-    if (await statusOrNothing(home))
+    if (!(await hasStopped(home))) {
       throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
+    }
     if (json) terminal.json({ stopped: true })
     else terminal.line('The daemon has stopped.')
     return EXIT.ok
   },
+}
+
+/** Waits until nobody listens any more; a connection that breaks off on the way is part of stopping. */
+async function hasStopped(home: Home): Promise<boolean> {
+  for (const until = Date.now() + STOP_MS; Date.now() < until; await sleep(60)) {
+    const gone = await statusOrNothing(home).then(
+      status => status === undefined,
+      () => false,
+    )
+    if (gone) return true
+  }
+  return false
 }
 
 export const daemonStatus: Command = {

@@ -5,7 +5,9 @@ import type { Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { type FigureName, isFigureName } from '#core/figure.ts'
+import { HANDLE } from '#core/id.ts'
 import type { ApprovalState } from '#core/protocol.ts'
+import { CommandFailure } from './exit.ts'
 
 export type Grant = {
   id: string
@@ -69,3 +71,14 @@ export function ceilingWords(until: readonly Ceiling[]): string {
 
 export const scopeWords = (scope: 'step' | 'session'): string =>
   scope === 'step' ? 'for one step' : 'for the rest of the session'
+
+/** @throws CommandFailure */
+export function readHandle(text: string): string {
+  if (HANDLE.test(text)) return text
+  throw new CommandFailure(
+    'usage',
+    'bad_handle',
+    `\`${plain(text, 40)}\` is no decision’s id.`,
+    'They look like bnd-1a2b3c4d5e6f; `holdpoint waiting` lists those that wait.',
+  )
+}

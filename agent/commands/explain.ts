@@ -2,11 +2,10 @@ import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import type { Answer } from '#core/approval/answer.ts'
 import { fromUtf8 } from '#core/bytes.ts'
 import { parseJws } from '#core/jws.ts'
-import { readHandle } from './admin.ts'
 import { readDecision } from './approve.ts'
 import { clientName } from './boundaries.ts'
 import type { Command } from './command.ts'
-import { ceilingWords, type DecisionRecord, entriesOf, figureWords, scopeWords } from './decision.ts'
+import { ceilingWords, type DecisionRecord, entriesOf, figureWords, readHandle, scopeWords } from './decision.ts'
 import { EXIT } from './exit.ts'
 
 export const explain: Command = {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { crypto, makeKey, publicPart, random, signJws } from '#agent/crypto.ts'
+import { waitForDaemonToKnow } from '#agent/daemon-client.ts'
 import { type Home, readBytes, remove, writeAtomic, writeJson } from '#agent/home.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
 import { writePin } from '#agent/trust/pin.ts'
@@ -152,6 +153,7 @@ export async function joinTeam(
     if (!readBytes(home.secret)) writeAtomic(home, home.secret, random(32))
     writeJson(home, home.machineKey, key)
     writeJson(home, home.team, team)
+    await waitForDaemonToKnow(home, team.machine, rulesVersion)
     return {
       origin: team.origin,
       org: team.org,

@@ -1,4 +1,4 @@
-import { askDaemon } from '#agent/daemon-client.ts'
+import { waitForDaemonToKnow } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { plain } from '#agent/terminal.ts'
 import { readTeam } from '#agent/trust/team.ts'
@@ -46,14 +46,14 @@ export const leave: Command = {
       }
     }
     forgetTeam(home)
-    // a running daemon drops what it holds in memory
-    await askDaemon(home, 'POST', '/api/sync', {}, 3000).catch(() => undefined)
+    const daemonKnows = await waitForDaemonToKnow(home, undefined)
     if (json) terminal.json({ left: team.org.slug, told })
     else {
       terminal.line(
         `Left ${plain(team.org.name)}. Its rules, the pinned keys and the token are gone from this machine.`,
       )
       if (!told) terminal.line('The control plane could not be told: ask an admin to revoke this machine there.')
+      if (!daemonKnows) terminal.line('The running daemon has not let go of them yet: restart it.')
       terminal.line('Your own rules in config.yaml stay in force.')
     }
     return EXIT.ok

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -156,7 +156,8 @@ describe('hooks install', () => {
 
   it('a squatter on the daemon’s port is not taken for it', async () => {
     await machine.run(['hooks', 'install'])
-    const { port } = JSON.parse(readFileSync(machine.home.daemon, 'utf8')) as { port: number }
+    const door = JSON.parse(readFileSync(machine.home.daemon, 'utf8')) as { port: number; pid: number }
+    const { port } = door
     await machine.endDaemon()
     const seen: string[] = []
     const squatter: Server = createServer(socket => {
@@ -172,9 +173,15 @@ describe('hooks install', () => {
         code: 1,
         json: [{ canary: { ok: false, code: 'impostor' } }],
       })
+      writeFileSync(machine.home.daemon, JSON.stringify(door))
+      expect(await machine.run(['daemon', 'status', '--json'])).toMatchObject({
+        code: 1,
+        json: { error: { code: 'daemon_impostor' } },
+      })
       expect(seen.join('')).not.toContain('Bearer')
     } finally {
       await new Promise(resolve => squatter.close(resolve))
+      rmSync(machine.home.daemon, { force: true })
     }
   })
 

@@ -177,6 +177,18 @@ describe('leave', () => {
     expect(await machine.run(['leave', '--json'])).toMatchObject({ code: 4, json: { error: { code: 'not_joined' } } })
   })
 
+  it('a running daemon has the rules when join says so, and none when leave does', async () => {
+    await machine.run(['daemon', 'start'])
+    plane.org.publish(RULE('deny'))
+    await machine.run(['join', plane.line])
+    const rules = async () =>
+      (await machine.run(['boundaries', 'status', '--json'])).json.rules.map((rule: { name: string }) => rule.name)
+    expect(await rules()).toEqual(['org:session-spend'])
+    expect((await machine.type(['leave'], 'leave\n')).code).toBe(0)
+    expect(await rules()).toEqual([])
+    nothingKept()
+  })
+
   it('keeps everything when the control plane cannot be told, unless forced', async () => {
     await machine.run(['join', plane.line])
     await plane.close()

@@ -176,13 +176,20 @@ describe('team admin', () => {
     await machine.run(['team', 'admin', 'boundaries', '--get'])
     plane.routes['GET admin/boundaries'] = () => ({ ...current, text: `${TEXT}# theirs\n`, etag: '"4.d"', version: 4 })
     plane.routes['PUT admin/boundaries'] = (incoming, _, response) =>
-      incoming.headers['if-match'] === '"4.d"' ? { version: 5 } : refuse(response, 412, 'STALE_EDIT')
+      incoming.headers['if-match'] === '"4.d"'
+        ? { version: 5 }
+        : refuse(response, 412, 'STALE_EDIT', { current: { version: 4, text: 'theirs', publishedBy: 'Bo' } })
     const file = join(machine.folder, 'org.yaml')
     writeFileSync(file, TEXT.replace('20', '30'))
     const stale = await machine.run(['team', 'admin', 'boundaries', '--set', file, '--note', 'mine', '--json'])
     expect(stale).toMatchObject({
       code: 1,
-      json: { error: { code: 'STALE_EDIT', message: expect.stringContaining('version 4 since you read version 3') } },
+      json: {
+        error: {
+          code: 'STALE_EDIT',
+          message: expect.stringContaining('Version 4 was published since you read version 3'),
+        },
+      },
     })
     await machine.run(['team', 'admin', 'boundaries', '--get'])
     expect(
