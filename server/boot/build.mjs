@@ -33,6 +33,8 @@ export async function ensureBuilt(say) {
 async function build() {
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' }
   const next = path.join(root, 'node_modules/next/dist/bin/next')
+  // What `next dev` knew of pages that may be gone by now; Next would have it type-checked.
+  fs.rmSync(path.join(root, '.next/dev/types'), { recursive: true, force: true })
   await runChild(process.execPath, [next, 'build'], { cwd: root, env, failure: '`next build` did not succeed' })
   copyStatic('.next/static')
   copyStatic('public')
