@@ -63,7 +63,7 @@ export default async function AuditPage({ params, searchParams }: Props) {
           </div>
         </div>
         <p className="text-ink-2 text-sm sm:col-span-2">
-          <strong className="font-semibold">Attested by the control plane.</strong> It writes and signs this ledger itself. Keep size and tree hash somewhere else: whoever
+          <strong className="font-semibold">Attested by the control plane.</strong> It writes this ledger itself, and nobody outside has countersigned it. Keep size and tree hash somewhere else: whoever
           changes an old entry later cannot make them come out the same.
         </p>
       </section>

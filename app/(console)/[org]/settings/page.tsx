@@ -1,0 +1,88 @@
+import type { Metadata } from 'next'
+import { Banner } from '#app/_ui/banner.tsx'
+import { Card } from '#app/_ui/card.tsx'
+import { KeyValue } from '#app/_ui/key-value.tsx'
+import { PageHeader } from '#app/_ui/page-header.tsx'
+import { Time } from '#app/_ui/time.tsx'
+import { may } from '#core/permission.ts'
+import { roleAtLeast } from '#core/role.ts'
+import { api } from '#server/api/caller.ts'
+import { mayReadDemoMail, requireActor } from '#server/auth/current.ts'
+import { env } from '#server/env.ts'
+import { CommandCard } from './command-card.tsx'
+import { ConnectionsCard } from './connections-card.tsx'
+import { KeysCard } from './keys-card.tsx'
+import { MailCard } from './mail-card.tsx'
+import { NameForm } from './name-form.tsx'
+import { PolicyForm } from './policy-form.tsx'
+import { RestoreCard } from './restore-card.tsx'
+
+export const metadata: Metadata = { title: 'Settings' }
+
+export default async function SettingsPage({ params }: { params: Promise<{ org: string }> }) {
+  const { org } = await params
+  const actor = await requireActor(org)
+  const [settings, demoMailbox] = await Promise.all([(await api()).settings.get({ org }), mayReadDemoMail()])
+  const mayChange = may(actor, 'settings.change')
+  const sections = [
+    ...(settings.restoredAt ? [{ id: 'restored', label: 'Restored copy' }] : []),
+    { id: 'organisation', label: 'Organisation' },
+    { id: 'policy', label: 'Answers and machines' },
+    { id: 'keys', label: 'Keys' },
+    { id: 'sign-in', label: 'Sign-in providers' },
+    { id: 'command', label: 'Credentials of the command' },
+    { id: 'mail', label: 'Mail' },
+  ]
+  return (
+    <>
+      <PageHeader title="Settings" sub="How this organisation signs, signs in and answers. Every change stands in the audit with who made it." />
+      <div className="grid items-start gap-x-8 lg:grid-cols-[minmax(0,46rem)_minmax(0,1fr)]">
+        <nav aria-label="Sections of this page" className="sticky top-6 order-last hidden text-sm lg:block">
+          <ul className="grid gap-0.5 border-l">
+            {sections.map(({ id, label }) => (
+              <li key={id}>
+                <a href={`#${id}`} className="block rounded-r-md py-1 pl-3 text-ink-2 hover:bg-raised hover:text-ink">
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-4 [&>section]:scroll-mt-16">
+          {!mayChange && (
+            <Banner
+              kind="note"
+              title={roleAtLeast(actor.role, 'admin') ? 'This session may only read the settings.' : `You can read the settings; your role is ${actor.role}.`}
+            >
+              {roleAtLeast(actor.role, 'admin') ? 'Sign in with your own account to change them.' : 'Changing them takes the role admin or above.'}
+            </Banner>
+          )}
+          {settings.restoredAt && <RestoreCard org={org} at={settings.restoredAt} mayConfirm={may(actor, 'restore.confirm')} />}
+          <Card id="organisation" title="Organisation">
+            <div className="border-b p-4">
+              <NameForm key={settings.name} org={org} name={settings.name} mayChange={mayChange} />
+            </div>
+            <KeyValue
+              items={[
+                { key: 'Short name', value: <><code>{settings.slug}</code> <span className="text-ink-3 text-xs">stands in addresses and stays</span></> },
+                { key: 'Since', value: <Time at={settings.createdAt} show="day" /> },
+              ]}
+            />
+          </Card>
+          <Card id="policy" title="Answers and machines" padded>
+            <PolicyForm
+              key={`${settings.selfAnswer} ${settings.whenBroken} ${settings.maxAgeS}`}
+              org={org}
+              policy={{ selfAnswer: settings.selfAnswer, whenBroken: settings.whenBroken, maxAgeS: settings.maxAgeS }}
+              mayChange={mayChange}
+            />
+          </Card>
+          <KeysCard org={org} settings={settings} mayRotate={may(actor, 'keys.rotate')} />
+          <ConnectionsCard org={org} origin={env().publicUrl} connections={settings.connections} mayChange={may(actor, 'connection.change')} />
+          <CommandCard org={org} on={settings.adminCredential} credentials={settings.credentials} mayChange={mayChange} ownId={actor.memberId} />
+          <MailCard mail={settings.mail} demoMailbox={demoMailbox} />
+        </div>
+      </div>
+    </>
+  )
+}
