@@ -13,25 +13,33 @@ const BELIEVED_MS = 5000
 /** `lastSeenAt` is for people: once a minute is plenty, and a poll stays free of writes. */
 const SEEN_MS = 60_000
 const MOST = 50_000
-const holder = globalThis as unknown as { holdpointMachines?: WeakMap<Db, Map<string, Known>> }
+/** Who is known by a token's hash, and the same again by machine, for a signal that names one. */
+type Cache = { byHash: Map<string, Known>; byMachine: Map<string, Known> }
+const holder = globalThis as unknown as { holdpointMachines?: WeakMap<Db, Cache> }
 
-function cacheOf(db: Db): Map<string, Known> {
+function cacheOf(db: Db): Cache {
   holder.holdpointMachines ??= new WeakMap()
   const found = holder.holdpointMachines.get(db)
   if (found) return found
-  const cache = new Map<string, Known>()
+  const cache: Cache = { byHash: new Map(), byMachine: new Map() }
   holder.holdpointMachines.set(db, cache)
   const forget = (signal: Signal) => {
-    if (signal.what !== 'machine' && signal.what !== 'member') return
-    for (const known of cache.values()) {
-      if (known.actor.orgId === signal.org && (!signal.machine || known.actor.machineId === signal.machine))
-        known.until = 0
+    if (signal.what === 'machine' && signal.machine) {
+      const known = cache.byMachine.get(signal.machine)
+      if (known) known.until = 0
+    } else if (signal.what === 'machine' || signal.what === 'member') {
+      for (const known of cache.byHash.values()) if (known.actor.orgId === signal.org) known.until = 0
     }
   }
   bus()
     .on('signal', forget)
-    .on('reconnected', () => cache.clear())
+    .on('reconnected', () => clear(cache))
   return cache
+}
+
+function clear(cache: Cache): void {
+  cache.byHash.clear()
+  cache.byMachine.clear()
 }
 
 const refused = () =>
@@ -44,17 +52,18 @@ export async function machineActor(db: Db, token: string, now: Date): Promise<Ma
   if (tokenKind(token) !== 'machine') throw refused()
   const hash = hashToken(token)
   const cache = cacheOf(db)
-  let known = cache.get(hash)
+  let known = cache.byHash.get(hash)
   if (!known || known.until <= now.getTime()) {
     const seenAt = known?.seenAt
     known = await read(db, hash, now)
     if (!known) {
-      cache.delete(hash)
+      cache.byHash.delete(hash)
       throw refused()
     }
     known.seenAt = Math.max(known.seenAt, seenAt ?? 0)
-    if (cache.size >= MOST) cache.clear()
-    cache.set(hash, known)
+    if (cache.byHash.size >= MOST) clear(cache)
+    cache.byHash.set(hash, known)
+    cache.byMachine.set(known.actor.machineId, known)
   }
   if (now.getTime() - known.seenAt >= SEEN_MS) {
     known.seenAt = now.getTime()

@@ -114,7 +114,9 @@ function draftRule(
   outline: Map<string, ReturnType<typeof ruleOutline>[number]>,
 ): DraftRule {
   const place = outline.get(rule.name)
-  const bind = bindable(rule, tests, all)
+  // A case that names its rule is judged by that rule alone: no need to make all of them ready for it.
+  const judges = tests.some(item => item.rule === undefined && item.action === rule.action) ? all : [rule]
+  const bind = bindable(rule, tests, judges)
   const own = results.filter(
     ({ case: item }) => item.rule === rule.name || (item.rule === undefined && item.action === rule.action),
   )
@@ -133,7 +135,7 @@ function draftRule(
     bindable: bind.ok,
     lacking: bind.lacking,
     cases: own.map(asDraftCase),
-    proposed: runCases(all, proposed).map(asDraftCase),
+    proposed: runCases([rule], proposed).map(asDraftCase),
   }
 }
 

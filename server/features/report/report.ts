@@ -50,7 +50,7 @@ export async function takeReport(ctx: Ctx, input: { report: string }): Promise<R
       })
     const after = await tx.machine.update({ where: { id: machine.id }, data })
     const happened = taken.flatMap(part => part.happened ?? [])
-    if (happened.length > 0 || alarms.length > 0)
+    if (alarms.length > 0 || happened.some(one => one.kind !== 'journal.segment'))
       await notify(tx, { org: machine.orgId, what: 'machine', machine: machine.id })
     // Last, because the ledger is the organisation's one narrow place; each writes its own entry.
     for (const grant of report.grants) await markGrant(tx, ctx, { ...grant, at: new Date(grant.at) })
