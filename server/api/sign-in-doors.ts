@@ -76,17 +76,16 @@ export const invitationDoor = webDoor(
 
 /** Where somebody who just signed in goes: on to what they wanted, or first to choose an organisation. */
 function signedIn(begun: BegunSession & { choices?: number }, next: string | undefined): Outcome {
-  const home =
-    next && slugOf(next) === begun.orgSlug ? next : next && !isOrganisationPath(next) ? next : `/${begun.orgSlug}`
   return {
-    to: (begun.choices ?? 1) > 1 ? `/sign-in/organisation${query({ next })}` : home,
+    to: (begun.choices ?? 1) > 1 ? `/sign-in/organisation${query({ next })}` : homeOf(begun.orgSlug, next),
     cookies: [setCookie('session', begun.token, begun.expiresAt), dropCookie('look'), dropCookie('attempt')],
   }
 }
 
-/** Pages that belong to no organisation. */
-const isOrganisationPath = (path: string) =>
-  !['device', 'invitation', 'sign-in', 'mailbox', 'link'].includes(slugOf(path) ?? '')
+/** What was wanted, where it is of the session's organisation or of none; the organisation's overview otherwise. */
+function homeOf(orgSlug: string, next: string | undefined): string {
+  return next && [orgSlug, 'device', 'mailbox'].includes(slugOf(next) ?? '') ? next : `/${orgSlug}`
+}
 
 /** Type the code: `a` the attempt, `code`, `next`. */
 export const codeDoor = webDoor(
@@ -156,8 +155,7 @@ export const organisationDoor = webDoor(
     const actor = token ? await readActor(visit.db, { session: token }, visit.now) : null
     if (!actor || !token) throw new AppError('NOT_SIGNED_IN', 'Sign in first.', { details: { why: 'signed_out' } })
     const next = safePath(form.get('next'))
-    if (actor.orgSlug === form.get('org'))
-      return { to: next && slugOf(next) === actor.orgSlug ? next : `/${actor.orgSlug}` }
+    if (actor.orgSlug === form.get('org')) return { to: homeOf(actor.orgSlug, next) }
     return signedIn(await switchOrganisation({ ...visit, actor }, { org: form.get('org'), token }), next)
   },
   form => `/sign-in/organisation${query({ next: safePath(form.get('next')) })}`,

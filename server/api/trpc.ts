@@ -16,7 +16,12 @@ export type ApiContext = {
 
 const t = initTRPC.context<ApiContext>().create({
   transformer: superjson,
-  sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 20_000 } },
+  // A stream ends after five minutes and is opened anew: whoever lost their session or role meanwhile does not get another.
+  sse: {
+    maxDurationMs: 5 * 60_000,
+    ping: { enabled: true, intervalMs: 15_000 },
+    client: { reconnectAfterInactivityMs: 20_000 },
+  },
   errorFormatter({ shape, error }) {
     const app = isAppError(error.cause) ? error.cause : undefined
     return {

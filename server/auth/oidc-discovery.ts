@@ -34,4 +34,7 @@ export async function discoverProvider(issuer: string): Promise<void> {
   }
   const missing = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'].find(name => typeof found[name] !== 'string')
   if (missing) throw failed(`The provider's configuration has no ${missing}.`)
+  const signing = found.id_token_signing_alg_values_supported
+  if (Array.isArray(signing) && !signing.includes('RS256'))
+    throw failed('The provider does not sign with RS256, which every provider must offer (section 3).')
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import http from 'node:http'
 import Provider from 'oidc-provider'
 
@@ -35,12 +36,21 @@ export async function startProvider(options: { claimsInIdToken?: boolean } = {})
         server.close(() => resolve())
       }),
   }
+  const key = {
+    ...generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+    kid: issuer,
+    alg: 'RS256',
+    use: 'sig',
+  }
   const make = (redirects: string[]) =>
     new Provider(issuer, {
       clients: [{ ...client, redirect_uris: redirects, grant_types: ['authorization_code'], response_types: ['code'] }],
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
       conformIdTokenClaims: options.claimsInIdToken === false,
       findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ ...running.person, sub: id }) }),
+      // Every provider has a key of its own, as in life.
+      jwks: { keys: [key] },
+      ttl: { Interaction: 60, Session: 60, Grant: 60, AccessToken: 60, IdToken: 60, AuthorizationCode: 60 },
       pkce: { required: () => true },
       cookies: { keys: ['test'] },
       features: { devInteractions: { enabled: false } },

@@ -126,6 +126,24 @@ describe("signing in through an organisation's provider", () => {
     expect((await browser.actor())?.memberId).toBe(a.member)
   })
 
+  it('takes the time of the sign-in from the provider: an old session there is no fresh sign-in here', async () => {
+    const { openConnection } = await import('#server/features/connection.ts')
+    const { signInWithProvider } = await import('#server/features/single-sign-on.ts')
+    const connection = (await openConnection(db.prisma, a.connection))!
+    const claims = { iss: a.provider.issuer, sub: 'sub-1', email: await emailOf(a.member), email_verified: true }
+    const visit = openContext({ kind: 'system', orgId: '' })
+    for (const [auth_time, expected] of [
+      [Math.floor(visit.now.getTime() / 1000) - 7200, -7200],
+      [Math.floor(visit.now.getTime() / 1000) + 7200, 0],
+      [undefined, 0],
+    ] as const) {
+      await db.prisma.session.deleteMany()
+      await signInWithProvider(visit, connection, { ...claims, ...(auth_time ? { auth_time } : {}) }, undefined)
+      const { authnAt } = await db.prisma.session.findFirstOrThrow()
+      expect(Math.ceil((authnAt.getTime() - visit.now.getTime()) / 1000)).toBe(expected)
+    }
+  })
+
   it('asks the userinfo endpoint where the id token carries no address', async () => {
     const browser = new Browser()
     expect(await signIn(browser, b, { sub: 'sub-b', email: await emailOf(b.member), email_verified: true })).toBe(

@@ -4,10 +4,17 @@ import { isDirectLocal } from '#server/auth/demo-mode.ts'
 import { isOwnOrigin } from '#server/auth/origin.ts'
 import { requestActor } from '#server/auth/request-actor.ts'
 
+/** A text of boundaries at its limit, as JSON, several times over. */
+const BODY_MAX = 2 * 1024 * 1024
+
 /** Mutations come by POST, and only from our own pages: SameSite does not keep other ports of localhost out. */
 async function handle(request: Request): Promise<Response> {
   if (request.method === 'POST' && !isOwnOrigin(request))
     return new Response(null, { status: 403, headers: { 'cache-control': 'no-store' } })
+  const length = request.headers.get('content-length')
+  if (request.method === 'POST' && (length === null || Number(length) > BODY_MAX)) {
+    return new Response(null, { status: length === null ? 411 : 413, headers: { 'cache-control': 'no-store' } })
+  }
   return fetchRequestHandler({
     endpoint: '/api/trpc',
     req: request,
