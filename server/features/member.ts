@@ -24,7 +24,7 @@ export type MemberRow = {
 }
 export type InvitationRow = { id: string; email: string; name: string; role: Role; expiresAt: Date; invitedBy: string }
 
-/** Members (removed ones last) and open invitations. Invitations are shown to those who may invite. */
+/** Members (removed ones last) and open invitations; every member sees who else is in their organisation. */
 export async function listMembers(
   ctx: FeatureContext<MemberActor>,
 ): Promise<{ members: MemberRow[]; invitations: InvitationRow[] }> {
@@ -139,12 +139,16 @@ export async function changeRole(ctx: FeatureContext, input: { id: string; role:
 export async function removeMember(ctx: FeatureContext, input: { id: string }): Promise<void> {
   const { actor } = ctx
   demand(actor, 'member.remove')
-  await translated(ctx.db.$transaction(async tx => deactivateMember(tx, ctx, await loadBelow(tx, actor, input.id))))
+  await translated(
+    ctx.db.$transaction(async tx => {
+      await lockMachines(tx, input.id)
+      await deactivateMember(tx, ctx, await loadBelow(tx, actor, input.id))
+    }),
+  )
 }
 
-/** The one way in which a membership ends, whichever door asked for it. */
+/** The one way in which a membership ends, whichever door asked for it; the caller holds the locks of {@link lockMachines}. */
 export async function deactivateMember(tx: Tx, ctx: FeatureContext, member: Member): Promise<void> {
-  await lockMachines(tx, member.id)
   await tx.member.update({ where: { id: member.id }, data: { removedAt: ctx.now } })
   const ended = await endPresence(tx, ctx, member, 'member_removed')
   await notify(tx, { org: member.orgId, what: 'member' })

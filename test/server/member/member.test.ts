@@ -257,3 +257,29 @@ it('the list tells who signed in last and when, who invited whom, and how many m
   })
   expect(list.members.find(row => row.id === org.ownerId)).toMatchObject({ self: true, lastSignedInAt: null })
 })
+
+it('a removal and answers to the removed member’s own requests at the same moment both come to an end', async () => {
+  const lead = await person('lead')
+  const machine = await makeMachine(db.prisma, org, lead.id)
+  await publish(db.prisma, org, costRule('lead'))
+  const handles: string[] = []
+  for (let i = 0; i < 6; i++) {
+    const request = await makeRequest(db.prisma, machine)
+    await fileRequest(contextOf(db.prisma, machine.actor), { request: machine.sign('holdpoint-request+jws', request) })
+    handles.push(request.handle)
+  }
+  const answers = handles.map(
+    handle => () =>
+      answerApproval(as(lead.id, 'lead'), { handle, decision: 'approve', scope: 'session', until: [], reason: '' }),
+  )
+  const [removed] = await Promise.allSettled([
+    removeMember(as(org.ownerId, 'owner'), { id: lead.id }),
+    ...answers.map(answer => answer()),
+  ])
+  expect(removed!.status).toBe('fulfilled')
+  const states = (await db.prisma.approvalRequest.findMany({ where: { machineId: machine.id } })).map(row => row.state)
+  expect(
+    states.every(state => state === 'withdrawn' || state === 'revoked'),
+    states.join(),
+  ).toBe(true)
+})
