@@ -10,6 +10,9 @@ export type CanaryResult =
       why: string
     }
 
+/** The session that a canary event claims; no agent's. */
+export const CANARY_SESSION = 'holdpoint-canary'
+
 type Env = Readonly<Record<string, string | undefined>>
 type HttpHook = { url: string; headers: Record<string, string> }
 
@@ -33,7 +36,7 @@ export async function sendCanary(settings: string, hookPath: string, env: Env, h
   const startedMs = performance.now()
   const body = JSON.stringify({
     hook_event_name: 'HoldpointCanary',
-    session_id: 'holdpoint-canary',
+    session_id: CANARY_SESSION,
     cwd: home,
     transcript_path: '',
   })

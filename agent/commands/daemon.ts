@@ -56,7 +56,8 @@ export const daemonStart: Command = {
 /** Starts the installed daemon and waits for its first answer. @throws CommandFailure */
 export async function startDaemon(home: Home): Promise<DaemonStatus> {
   // a person's start does not wait for an earlier one that failed
-  remove(joinPath(home.root, 'daemon.starting'))
+  const mark = joinPath(home.root, 'daemon.starting')
+  remove(mark)
   try {
     launchDaemon(home.root, process.env)
   } catch {
@@ -70,7 +71,10 @@ export async function startDaemon(home: Home): Promise<DaemonStatus> {
   for (const until = Date.now() + START_MS; Date.now() < until; ) {
     await sleep(60)
     const status = await statusOrNothing(home)
-    if (status) return status
+    if (!status) continue
+    // it runs: should it die, the next hook need not wait
+    remove(mark)
+    return status
   }
   throw new CommandFailure(
     'failed',
@@ -173,7 +177,7 @@ function printTroubles({ notJudged, unguarded, failures, alarms }: DaemonStatus,
 
 const ALARM_WORDS: Record<string, string> = {
   daemon_impostor: 'another program sat on the daemon’s port',
-  daemon_was_down: 'the daemon had ended without being stopped',
+  daemon_was_down: 'calls ran while the daemon was down',
   journal_reset: 'the journal was gone and began anew',
   journal_rolled_back: 'the journal had lost its newest lines',
   answer_refused: 'an answer from the control plane was refused',

@@ -20,6 +20,9 @@ export type Grant = {
   answeredHere: boolean
 }
 
+/** A line of the journal as it is told: without the hash of the line before. */
+type Told<E> = E extends unknown ? Omit<E, 'prev'> : never
+
 export type DecisionRecord = {
   handle: string
   decision?: DecisionEntry & { at: string; seq: number }
@@ -32,7 +35,7 @@ export type DecisionRecord = {
   }
   question?: { handle: string; state: 'open' | 'answered' | 'denied'; standsUntil?: string }
   grants: Grant[]
-  history: Omit<Entry, 'prev'>[]
+  history: Told<Entry>[]
 }
 
 /** Entries of one kind among the history, oldest first. */

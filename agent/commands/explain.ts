@@ -2,6 +2,7 @@ import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import type { Answer } from '#core/approval/answer.ts'
 import { fromUtf8 } from '#core/bytes.ts'
 import { parseJws } from '#core/jws.ts'
+import type { ApprovalState } from '#core/protocol.ts'
 import { readDecision } from './approve.ts'
 import { clientName } from './boundaries.ts'
 import type { Command } from './command.ts'
@@ -50,9 +51,10 @@ function printDecision(terminal: Terminal, record: DecisionRecord): void {
 /** In one word what came of it. Refused by a rule, denied by a person, expired, withdrawn and revoked are different things. */
 export function outcomeWords({ decision, request, question, grants, history }: DecisionRecord): string {
   if (decision?.stage === 'shadow') return 'shadow: nothing was held'
-  if (request) {
-    const words: Record<typeof request.state, string> = {
-      pending: `refused; waits for ${request.role}`,
+  const state = request?.state ?? pastState(history)
+  if (state) {
+    const words: Record<ApprovalState, string> = {
+      pending: `refused; waits for ${request?.role ?? 'the organisation'}`,
       approved: 'approved by the organisation',
       used: 'approved by the organisation, and used',
       revoked: 'approved, then revoked',
@@ -61,14 +63,28 @@ export function outcomeWords({ decision, request, question, grants, history }: D
       expired: 'refused; nobody answered in time',
       withdrawn: 'refused; the request was withdrawn by this machine or its member',
     }
-    return words[request.state] ?? plain(request.state)
+    return words[state] ?? plain(state)
   }
   if (question?.state === 'denied') return 'denied on this machine'
   if (question?.state === 'answered' || decision?.did === 'released' || grants.length > 0) return 'let go on'
   if (history.some(entry => entry.kind === 'declined')) return 'declined at the agent’s own prompt'
   if (decision?.did === 'asked') return 'asked at the agent’s own prompt; no answer was seen'
   if (decision?.outcome === 'deny') return 'refused by the rule'
-  return decision?.did === 'passed' ? 'let through' : 'refused; waits for an answer here'
+  if (decision?.did === 'passed') return 'let through'
+  return question?.state === 'open' ? 'refused; waits for an answer here' : 'refused'
+}
+
+/** What became of a request that the daemon no longer keeps at hand: its newest line in the journal. */
+function pastState(history: DecisionRecord['history']): ApprovalState | undefined {
+  if (!history.some(entry => entry.kind === 'request')) return undefined
+  let state: ApprovalState = 'pending'
+  for (const entry of history) {
+    if (entry.kind === 'state') state = entry.state
+    else if (entry.kind === 'answer' && entry.ok) state = entry.decision === 'approve' ? 'approved' : 'denied'
+    else if (entry.kind === 'spend') state = 'used'
+    else if (entry.kind === 'lapsed') state = 'lapsed'
+  }
+  return state
 }
 
 /** What happened to it, oldest first, one sentence a line. */

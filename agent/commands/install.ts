@@ -39,17 +39,24 @@ export const install: Command = {
     }
     terminal.line(`Installed holdpoint ${VERSION}:`)
     for (const program of programs) terminal.line(`  ${program}`)
-    if (!onPath) {
-      terminal.line()
-      terminal.line('To call it by its name, add this line to your shell’s start file (~/.profile, ~/.zshrc, …):')
-      terminal.line(`  export PATH="${home.bin.replace(homedir(), '$HOME')}:$PATH"`)
-      terminal.line(`Until then: ${join(home.bin, 'holdpoint')} …`)
-    }
+    if (!onPath) for (const line of pathAdvice(home)) terminal.line(line)
     terminal.line()
     if (joined) printJoined(terminal, joined)
     else terminal.line('Next: `holdpoint join` with the line that the Machines page of your organisation shows.')
     return EXIT.ok
   },
+}
+
+/** How to call the command by its name. Shells' start files are the person's own: they are not written to. */
+function pathAdvice(home: Home): string[] {
+  if (process.platform === 'win32')
+    return ['', 'To call it by its name, add this folder to your PATH:', `  ${home.bin}`]
+  return [
+    '',
+    'To call it by its name, add this line to your shell’s start file (~/.profile, ~/.zshrc, …):',
+    `  export PATH="${home.bin.replace(homedir(), '$HOME')}:$PATH"`,
+    `Until then: ${join(home.bin, 'holdpoint')} …`,
+  ]
 }
 
 /** Writes the programs and returns their paths. The running file is the source. @throws CommandFailure */
@@ -77,8 +84,9 @@ export function installPrograms(home: Home): string[] {
   if (self !== realpathOr(program)) writeAtomic(home, program, readFileSync(self), 0o755)
   const hooks = hookPrograms(home)
   for (const hook of hooks) writeAtomic(home, hook, HOOK_SOURCE, 0o755)
-  const wrapper = join(home.bin, 'holdpoint')
-  writeAtomic(home, wrapper, wrapperText(home), 0o755)
+  const windows = process.platform === 'win32'
+  const wrapper = join(home.bin, windows ? 'holdpoint.cmd' : 'holdpoint')
+  writeAtomic(home, wrapper, windows ? windowsWrapper(home) : wrapperText(home), 0o755)
   return [wrapper, program, ...hooks]
 }
 
@@ -94,6 +102,16 @@ function wrapperText(home: Home): string {
     `exec "$node" ${quoted(join(home.bin, 'holdpoint.cjs'))} "$@"`,
     '',
   ].join('\n')
+}
+
+function windowsWrapper(home: Home): string {
+  return [
+    '@echo off',
+    'setlocal',
+    `if not defined HOLDPOINT_HOME set "HOLDPOINT_HOME=${home.root}"`,
+    `"${process.execPath}" "%~dp0holdpoint.cjs" %*`,
+    '',
+  ].join('\r\n')
 }
 
 /**

@@ -3,6 +3,7 @@
  * demote, hooks uninstall, daemon stop. A deterrent: an agent of the same user that sets its mind to it gets past, and what
  * it leaves behind (terminal, chain of processes) is recorded with the answer.
  */
+import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, readlinkSync, readSync, writeSync } from 'node:fs'
 import { type Chain, describeChain, judgeChain, readChain } from './ancestry.ts'
 import { seenAgents } from './seen-agents.ts'
@@ -75,10 +76,13 @@ export function uncheckedBecause(chain: Chain): string | undefined {
 /** The name of the terminal when standard input and output are one, such as `/dev/pts/3`. */
 function terminalName(): string | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined
-  if (process.platform !== 'linux') return 'terminal'
+  if (process.platform === 'win32') return 'console'
   try {
-    const name = readlinkSync('/proc/self/fd/0')
-    return /^\/dev\/(pts\/\d+|tty\d*|console|hvc\d+|ttyS\d+)$/.test(name) ? name : 'terminal'
+    const name =
+      process.platform === 'linux'
+        ? readlinkSync('/proc/self/fd/0')
+        : execFileSync('/usr/bin/tty', { encoding: 'utf8', stdio: ['inherit', 'pipe', 'ignore'] }).trim()
+    return /^\/dev\/(pts\/\d+|tty[A-Za-z0-9]{0,12}|console|hvc\d+)$/.test(name) ? name : 'terminal'
   } catch {
     return 'terminal'
   }

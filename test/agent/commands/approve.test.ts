@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Entry } from '#agent/daemon/entry.ts'
 import { CommandMachine, PlaneWithDoors } from './machine.ts'
@@ -19,7 +21,11 @@ afterEach(() => machine.remove())
 const config = (text: string) => writeFileSync(machine.home.config, text)
 
 /** What Claude Code does before each tool call, nobody at the keyboard: posts it to the hook's address. */
-async function call(toolUse: string, session = SESSION): Promise<{ refused: boolean; text: string; handle?: string }> {
+async function call(
+  toolUse: string,
+  session = SESSION,
+  entrypoint = 'sdk-cli',
+): Promise<{ refused: boolean; text: string; handle?: string }> {
   const { port, hookToken } = JSON.parse(readFileSync(machine.home.daemon, 'utf8')) as {
     port: number
     hookToken: string
@@ -43,7 +49,7 @@ async function call(toolUse: string, session = SESSION): Promise<{ refused: bool
         headers: {
           authorization: `Bearer ${hookToken}`,
           'content-type': 'application/json',
-          'x-holdpoint-entrypoint': 'sdk-cli',
+          'x-holdpoint-entrypoint': entrypoint,
         },
       },
       response => {
@@ -187,6 +193,46 @@ describe('approve', () => {
     } finally {
       await plane.close()
     }
+  })
+})
+
+describe('a session that begins while the daemon is down', () => {
+  it('starts it, and who is at the keyboard is known when the first call comes', async () => {
+    config(`boundaries:\n${RULE('stop-here', 'ask')}`)
+    await machine.run(['hooks', 'install'])
+    await machine.endDaemon('SIGKILL')
+    const { command, args } = machine.settings().json.hooks.SessionStart[0].hooks[0] as {
+      command: string
+      args: string[]
+    }
+    const input = JSON.stringify({
+      session_id: SESSION,
+      hook_event_name: 'SessionStart',
+      source: 'startup',
+      cwd: machine.folder,
+      transcript_path: '',
+    })
+    const env = {
+      ...machine.env,
+      CLAUDE_CODE_SESSION_ATTENDED: '1',
+      CLAUDE_CODE_ENTRYPOINT: 'cli',
+    } as unknown as NodeJS.ProcessEnv
+    expect(spawnSync(command, args, { input, env, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    })
+    for (let i = 0; i < 100 && (await machine.run(['daemon', 'status'])).code !== 0; i++) await sleep(50)
+    const status = (await machine.run(['daemon', 'status', '--json'])).json
+    expect(journal().some(entry => entry.kind === 'started' && entry.downFrom !== undefined)).toBe(true)
+    expect(status.sessions.find((one: { session: string }) => one.session === SESSION)).toMatchObject({
+      attended: true,
+    })
+    const asked = await call('toolu_1', SESSION, 'cli')
+    expect(asked.text).toContain('"ask"')
+    expect(
+      (await machine.run(['explain', journal().flatMap(e => (e.kind === 'decision' ? [e.handle] : []))[0]!])).stdout,
+    ).toContain('asked at the agent’s own prompt; no answer was seen')
   })
 })
 

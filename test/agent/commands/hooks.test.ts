@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CommandMachine } from './machine.ts'
+import { RULE } from '../daemon/organisation.ts'
+import { CommandMachine, PlaneWithDoors } from './machine.ts'
 
 let machine: CommandMachine
 beforeEach(async () => {
@@ -98,6 +99,21 @@ describe('hooks install', () => {
     const again = await machine.run(['hooks', 'install', '--json'])
     expect(again).toMatchObject({ code: 0, json: { changes: [], canary: { ok: true }, level: 'user_hook' } })
     expect(machine.settings().text).toBe(text)
+  })
+
+  it('takes the fail-closed form where the organisation’s rules want it', async () => {
+    const plane = new PlaneWithDoors()
+    await plane.listen()
+    try {
+      plane.org.publish(RULE('deny'), { whenBroken: 'block' })
+      await machine.run(['join', plane.line])
+      await machine.run(['hooks', 'install'])
+      expect(machine.settings().json.hooks.PreToolUse[0].hooks[0].onFailure).toBe('block')
+      await machine.run(['hooks', 'install', '--when-broken', 'pass'])
+      expect(machine.settings().json.hooks.PreToolUse[0].hooks[0]).not.toHaveProperty('onFailure')
+    } finally {
+      await plane.close()
+    }
   })
 
   it('survives a restart of the daemon: address and token stay', async () => {
