@@ -23,6 +23,8 @@ export class ControlPlaneError extends Error {
     readonly code: string,
     readonly status: number,
     message: string,
+    /** The closed reason that some refusals carry beside their code. */
+    readonly why?: string,
   ) {
     super(message)
     this.name = 'ControlPlaneError'
@@ -121,9 +123,15 @@ export class ControlPlane {
 
 function refused({ status, body }: Reply): ControlPlaneError {
   try {
-    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } }
-    if (typeof error?.code === 'string')
-      return new ControlPlaneError(error.code, status, String(error.message ?? '').slice(0, 300))
+    const { error } = JSON.parse(body) as {
+      error?: { code?: unknown; message?: unknown; details?: { why?: unknown } }
+    }
+    if (typeof error?.code === 'string') {
+      // a control plane that fails inside is, for us, one that is not there
+      const code = error.code === 'UNAVAILABLE' || error.code === 'INTERNAL' ? 'unreachable' : error.code
+      const why = typeof error.details?.why === 'string' ? error.details.why : undefined
+      return new ControlPlaneError(code, status, String(error.message ?? '').slice(0, 300), why)
+    }
   } catch {
     // not the control plane's own words: a proxy's page, or an odd answer
   }

@@ -8,31 +8,39 @@ import { alarm, clockOf, type Runtime, record } from './runtime.ts'
 /** States that only tighten: they need no signature. An approval comes as a signed answer or not at all. */
 const TIGHTENING: readonly ApprovalState[] = ['revoked', 'denied', 'expired', 'withdrawn', 'lapsed']
 
+/** As many as the control plane hands out at once; a page that holds as many has more behind it. */
+const PAGE = 200
+const PAGES_MAX = 100
+
 /**
- * Fetches what is newer than what this machine has, verifies it and chains it. Returns true when an answer needs a newer
- * root document than the one in force: its place in the stream is then kept, and it is asked for again.
+ * Fetches what is newer than what this machine has, verifies it and chains it. With `again` everything is looked at once more:
+ * a control plane that was restored from a backup gives places anew that it had given before, and what is known is passed by.
+ * Returns true when an answer needs a newer root document: its place is then kept, and it is asked for again.
  */
-export async function fetchAnswers(runtime: Runtime): Promise<{ needsRoot: boolean }> {
-  const { membership } = runtime
+export async function fetchAnswers(runtime: Runtime, { again = false } = {}): Promise<{ needsRoot: boolean }> {
+  const { membership, state } = runtime
   if (!membership) return { needsRoot: false }
-  const { state } = runtime
-  let page = await membership.controlPlane.answers(state.answerSeq)
-  if (page.seq < state.answerSeq) {
-    // the control plane was restored from a backup: what it hands out anew has numbers that were given before
-    runtime.log(`the control plane's answers ended at ${page.seq}, this machine had seen ${state.answerSeq}`)
-    state.answerSeq = 0
-    page = await membership.controlPlane.answers(0)
+  let after = again ? 0 : state.answerSeq
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const page = await membership.controlPlane.answers(after)
+    if (page.seq < after && !again) {
+      runtime.log(`the control plane's answers ended at ${page.seq}, this machine had seen ${after}`)
+      state.answerSeq = page.seq
+      return fetchAnswers(runtime, { again: true })
+    }
+    const items = [
+      ...page.answers.map(item => ({ seq: item.seq, jws: item.jws })),
+      ...page.states.map(item => ({ seq: item.seq, state: item })),
+    ].sort((a, b) => a.seq - b.seq)
+    for (const item of items) {
+      if (item.seq <= after) continue
+      if ('state' in item) takeState(runtime, item.state)
+      else if (takeAnswer(runtime, item.jws, item.seq) === 'needs root') return { needsRoot: true }
+    }
+    state.answerSeq = Math.max(state.answerSeq, page.seq)
+    if (page.seq <= after || items.length < PAGE) break
+    after = page.seq
   }
-  const items = [
-    ...page.answers.map(item => ({ seq: item.seq, jws: item.jws })),
-    ...page.states.map(item => ({ seq: item.seq, state: item })),
-  ].sort((a, b) => a.seq - b.seq)
-  for (const item of items) {
-    if (item.seq <= state.answerSeq) continue
-    if ('state' in item) takeState(runtime, item.state)
-    else if (takeAnswer(runtime, item.jws, item.seq) === 'needs root') return { needsRoot: true }
-  }
-  state.answerSeq = Math.max(state.answerSeq, page.seq)
   return { needsRoot: false }
 }
 
@@ -40,8 +48,8 @@ function takeState(
   runtime: Runtime,
   { seq, handle, state, at }: { seq: number; handle: string; state: ApprovalState; at: string },
 ): void {
-  const known = runtime.state.requests.has(handle)
-  if (known && TIGHTENING.includes(state))
+  const asked = runtime.state.requests.get(handle)
+  if (asked && asked.state !== state && TIGHTENING.includes(state))
     record(runtime, { kind: 'state', handle, state, at2: at, by: 'control plane', place: seq })
   else runtime.state.answerSeq = Math.max(runtime.state.answerSeq, seq)
 }
@@ -50,6 +58,7 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
   const { team, trust } = runtime.membership!
   const root = trust.root
   if (!root) return 'needs root'
+  if (refusedHere.has(jws)) return 'done'
   let answer: Answer
   try {
     answer = openAnswer(jws, root.root, crypto)
@@ -59,6 +68,7 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
       rootTried.add(jws)
       return 'needs root'
     }
+    refusedHere.add(jws)
     refused(runtime, seq, why)
     return 'done'
   }
@@ -88,6 +98,7 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
     return 'needs root'
   }
   if (!judged.ok && (judged.why === 'no_such_request' || judged.why === 'other_request')) {
+    refusedHere.add(jws)
     refused(runtime, seq, judged.why, answer.handle)
     return 'done'
   }
@@ -115,6 +126,8 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
 
 /** Answers for which a newer root was fetched once already; a second failure is the answer's own. */
 const rootTried = new Set<string>()
+/** Answers that were refused since the start: told once. */
+const refusedHere = new Set<string>()
 
 function refused(runtime: Runtime, seq: number, why: string, handle?: string): void {
   record(runtime, { kind: 'answer_refused', place: seq, why, ...(handle === undefined ? {} : { handle }) })

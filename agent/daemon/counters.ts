@@ -30,6 +30,7 @@ export class Counters {
   private hours = new Map<string, HourlyCount>()
   private rules = new Map<string, Fired>()
   private dirty = false
+  private hour = { startMs: Number.NaN, text: '' }
   /** Calls let through although something failed, since the start. */
   failures = 0
   calls = 0
@@ -42,7 +43,7 @@ export class Counters {
 
   /** Counts one judged call. */
   judged(call: { client: Client; action: Action; sessionRef: string; figures: Figures }, nowMs: number): void {
-    const hour = new Date(nowMs - (nowMs % 3_600_000)).toISOString()
+    const hour = this.hourOf(nowMs)
     const key = `${hour} ${call.client} ${call.action} ${call.sessionRef}`
     let row = this.hours.get(key)
     if (!row) {
@@ -63,6 +64,12 @@ export class Counters {
       if (wire && at >= 0) row.figures[at] = wire
       else if (wire) row.figures.push(wire)
     }
+  }
+
+  private hourOf(nowMs: number): string {
+    const startMs = nowMs - (nowMs % 3_600_000)
+    if (this.hour.startMs !== startMs) this.hour = { startMs, text: new Date(startMs).toISOString() }
+    return this.hour.text
   }
 
   /** Counts that a rule held. */

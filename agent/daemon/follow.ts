@@ -12,6 +12,7 @@ const BACKOFF_MS = { least: 1000, most: 60_000 }
 const REVOKED_MS = 5 * 60_000
 /** How often the newest root is compared with the control plane's, to see two with one number. */
 const ROOT_CHECK_MS = 3600_000
+const LOOK_AGAIN_MS = 5 * 60_000
 
 /** Follows the control plane: rules every five minutes and when woken, answers and requests at once. */
 export class Follower {
@@ -20,6 +21,7 @@ export class Follower {
   private readonly busy = new Map<string, Promise<void>>()
   private rootCheckedAt = 0
   private lastRefusal = ''
+  private lookedAgainAt = 0
 
   constructor(
     private readonly runtime: Runtime,
@@ -52,12 +54,21 @@ export class Follower {
       endWhatIsOver(this.runtime)
       await this.told(async () => {
         await sendRequests(this.runtime)
-        const { needsRoot } = await fetchAnswers(this.runtime)
+        const { needsRoot } = await fetchAnswers(this.runtime, { again: this.isTimeToLookAgain() })
         if (!needsRoot) return
         await this.followRoots(membership.trust)
         await fetchAnswers(this.runtime)
       })
     })
+  }
+
+  /** While something waits, everything is looked at again now and then: see {@link fetchAnswers}. */
+  private isTimeToLookAgain(): boolean {
+    const now = this.runtime.now()
+    const waits = [...this.runtime.state.requests.values()].some(asked => asked.state === 'pending' && asked.filed)
+    if (!waits || now - this.lookedAgainAt < LOOK_AGAIN_MS) return false
+    this.lookedAgainAt = now
+    return true
   }
 
   /** One poll for rules: verified, put in force or refused with its reason. */

@@ -1,9 +1,10 @@
 import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
+import { ControlPlaneError } from '#agent/control-plane.ts'
 import { signJws } from '#agent/crypto.ts'
 import { readJson, writeJson } from '#agent/home.ts'
 import { CLIENTS, type Client, type Level } from '#core/client.ts'
 import type { JournalHead } from '#core/journal.ts'
-import type { Report } from '#core/protocol.ts'
+import type { Report, ReportAnswer } from '#core/protocol.ts'
 import type { HourlyCount } from './counters.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
 import type { Runtime } from './runtime.ts'
@@ -61,7 +62,7 @@ export class Reporter {
     this.sync.pending ??= this.make()
     const { pending } = this.sync
     this.keep()
-    const answer = await membership.controlPlane.report(pending.report)
+    const answer = await this.deliver(pending)
     this.runtime.counters.reported(pending.counts)
     delete this.sync.pending
     this.sync.journalTo = Math.max(this.sync.journalTo, pending.journalTo)
@@ -70,6 +71,23 @@ export class Reporter {
     this.known = true
     this.keep()
     return this.next().length > 0 || this.runtime.counters.pending(COUNTS_MAX + 1).length > COUNTS_MAX
+  }
+
+  /** One that the control plane can never take is given up, so that the next ones are not kept back. */
+  private async deliver(pending: NonNullable<Sync['pending']>): Promise<ReportAnswer> {
+    try {
+      return await this.runtime.membership!.controlPlane.report(pending.report)
+    } catch (error) {
+      const isUnfit = error instanceof ControlPlaneError && (error.code === 'BAD_INPUT' || error.code === 'TOO_LARGE')
+      if (!isUnfit) throw error
+      this.runtime.log(`a report was refused and is given up: ${error.message}`)
+      this.runtime.counters.reported(pending.counts)
+      this.sync.journalTo = Math.max(this.sync.journalTo, pending.journalTo)
+      delete this.sync.pending
+      this.keep()
+      // one refusal after another would give up everything at once: the next is tried in a minute
+      throw error
+    }
   }
 
   private beginFor(machine: string): void {

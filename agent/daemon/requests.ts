@@ -106,16 +106,22 @@ async function fileRequest(runtime: Runtime, asked: FiledRequest): Promise<void>
   try {
     filed = await controlPlane.file(signJws('holdpoint-request+jws', key, request))
   } catch (error) {
-    if (!(error instanceof ControlPlaneError) || error.code !== 'CONFLICT') throw error
-    // another machine has the handle: the same request under a new one
+    if (!(error instanceof ControlPlaneError) || error.code !== 'CONFLICT' || error.why !== 'handle_taken') throw error
+    // somebody else has the handle: the same request under a new one
     mintAgain(runtime, asked)
     return
   }
-  if (filed.handle !== request.handle) {
+  if (filed.handle !== request.handle && filed.state !== 'denied') {
     // an open request about this subject from before this journal began: nobody here could use its answer
     await controlPlane.withdraw(filed.handle, { by: 'machine', why: 'rule_gone' })
     filed = await controlPlane.file(signJws('holdpoint-request+jws', key, request))
-    if (filed.handle !== request.handle) return
+  }
+  if (filed.handle !== request.handle) {
+    // a denial that this journal does not know stands there; or something is in the way that a later try may find gone
+    if (filed.state !== 'denied') throw new ControlPlaneError('CONFLICT', 409, `${filed.handle} is in the way.`)
+    const at2 = new Date(clockOf(runtime)).toISOString()
+    record(runtime, { kind: 'state', handle: request.handle, state: 'denied', at2, by: 'control plane' })
+    return
   }
   const { handle, state, role, approvals, eligible, url } = filed
   record(runtime, { kind: 'filed', handle, state, role, approvals, eligible, url })

@@ -215,6 +215,8 @@ export class State {
       asked.state = state
       asked.settledAt = at
     }
+    // told without the signed answer: it stands for a while and is then asked about anew
+    if (asked && state === 'denied') asked.standsUntil ??= Date.parse(at) + UNSIGNED_DENIAL_MS
     if (state !== 'revoked') return
     for (const grant of this.grants.values()) if (grant.handle === handle) grant.ended = 'revoked'
   }
@@ -297,11 +299,18 @@ export class State {
     while (reported < this.unreported.length && this.unreported[reported]!.seq <= reportedTo) reported++
     this.unreported.splice(0, reported)
     // weeks without a control plane: the newest are kept
+    for (const seen of [this.shadowed, this.answered]) {
+      if (seen.size > SEEN_MAX) for (const oldest of [...seen].slice(0, SEEN_MAX / 2)) seen.delete(oldest)
+    }
     if (this.unreported.length > UNREPORTED_MAX) this.unreported.splice(0, this.unreported.length - UNREPORTED_MAX)
   }
 }
 
+/** How long a denial stands of which only the control plane knows the answer. */
+const UNSIGNED_DENIAL_MS = 3600_000
 const MENTIONS_MAX = 200
+/** Sessions and answers remembered so as not to be told twice; of older ones a repetition does no harm. */
+const SEEN_MAX = 50_000
 const UNREPORTED_MAX = 10_000
 
 /** What the control plane is told of: organisation decisions, what became of its answers, and alarms. */

@@ -168,7 +168,9 @@ function fitsRule(
   for (const approver of approvers) {
     if (approver.memberId !== request.member) continue
     const ownSignIn = approver.method === 'oidc' || approver.method === 'passkey' || approver.method === 'email_code'
-    if ((rule.self ?? selfAnswer) !== 'account' || !ownSignIn || !approver.self) return refuse('own_request')
+    // the rule can only be stricter than the organisation
+    const allowed = selfAnswer === 'account' && (rule.self ?? 'account') === 'account'
+    if (!allowed || !ownSignIn || !approver.self) return refuse('own_request')
   }
   const wanted = rule.approvals ?? 1
   // the requester never counts towards a quorum

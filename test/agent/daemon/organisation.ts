@@ -56,8 +56,12 @@ export class Organisation {
   down = false
   revoked = false
   eligible = 2
+  /** Whether it tells where its stream of answers ends even when a machine has seen more. */
+  forgetful = false
+  /** A denial that stands: what every request is answered with. */
+  standing: string | undefined
   /** Answers to `POST approvals` before the ordinary one. */
-  refuseFiling: { status: number; code: string }[] = []
+  refuseFiling: { status: number; code: string; why?: string }[] = []
   clock = () => Date.now()
   freshAt: (() => number) | undefined
   /** Overrides for one answer, for tests of what a bad control plane says. */
@@ -245,7 +249,8 @@ export class Organisation {
     const path = url.pathname.replace('/api/v1/', '')
     this.calls.push(`${request.method} ${path}`)
     const json = (value: unknown, status = 200) => ({ status, body: JSON.stringify(value) })
-    const refuse = (status: number, code: string) => json({ error: { code, message: code } }, status)
+    const refuse = (status: number, code: string, why?: string) =>
+      json({ error: { code, message: code, ...(why ? { details: { why } } : {}) } }, status)
     if (request.headers.authorization !== `Bearer ${this.token}` || this.revoked) return refuse(401, 'NOT_SIGNED_IN')
     if (path === 'roots')
       return json({ roots: this.serve.roots?.() ?? this.roots.slice(Number(url.searchParams.get('after'))) })
@@ -286,12 +291,12 @@ export class Organisation {
       return json({
         answers: this.answers.filter(a => a.seq > after),
         states: this.states.filter(s => s.seq > after),
-        seq: this.seq,
+        seq: this.forgetful ? this.seq : Math.max(this.seq, after),
       })
     }
     if (path === 'approvals') {
       const refusal = this.refuseFiling.shift()
-      if (refusal) return refuse(refusal.status, refusal.code)
+      if (refusal) return refuse(refusal.status, refusal.code, refusal.why)
       const filed = RequestShape.parse(
         JSON.parse(fromUtf8(parseJws((JSON.parse(body) as { request: string }).request).payload)),
       )
@@ -301,10 +306,10 @@ export class Organisation {
           !this.withdrawn.some(w => w.handle === r.handle) &&
           !this.isSettled(r.handle),
       )
-      if (!open) this.requests.push(filed)
+      if (!open && !this.standing) this.requests.push(filed)
       return json({
-        handle: (open ?? filed).handle,
-        state: 'pending',
+        handle: this.standing ?? (open ?? filed).handle,
+        state: this.standing ? 'denied' : 'pending',
         role: 'lead',
         approvals: 1,
         eligible: this.eligible,

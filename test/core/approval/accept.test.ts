@@ -183,6 +183,12 @@ const CASES: [string, string, Partial<Answer>, Partial<ReleaseContext>][] = [
     { approvers: [{ ...own, self: true }] },
     { selfAnswer: 'account', rules: inForce({ self: 'never' }) },
   ],
+  [
+    'one’s own request where only the rule would allow it',
+    'own_request',
+    { approvers: [{ ...own, self: true }] },
+    { rules: inForce({ self: 'account' }) },
+  ],
   ['a life of more than a day', 'lives_too_long', { notAfter: at(T + 24 * HOUR + 1) }, {}],
   ['an answer of the future', 'not_yet', { notBefore: at(T + HOUR) }, {}],
   ['an answer that has ended', 'expired', {}, { nowMs: T + 24 * HOUR }],
