@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // `npm run bench` measures every row of the table that says what "fast" means; `npm run bench -- decide pause` some.
 // Each figure is printed beside its peer or floor of the same run. Nothing fails because a machine is slow.
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -15,6 +16,19 @@ const strange = wanted.filter(name => !rows.includes(name))
 if (strange.length > 0) {
   console.error(`There is no row ${strange.join(', ')}. Rows: ${rows.join(', ')}.`)
   process.exit(2)
+}
+
+/** A file that looks for what lies beside it finds it, although all of them become one. */
+const ownPlaces = {
+  name: 'own-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.(ts|mjs)$/ }, ({ path: file }) => {
+      if (file.includes('/node_modules/')) return
+      const url = JSON.stringify(pathToFileURL(file).href)
+      const contents = readFileSync(file, 'utf8').replaceAll('import.meta.url', url)
+      return { contents, loader: file.endsWith('.ts') ? 'ts' : 'js' }
+    })
+  },
 }
 
 const out = path.join(root, '.data/bench')
@@ -33,10 +47,11 @@ try {
       packages: 'external',
       conditions: ['react-server'],
       alias: { 'server-only': path.join(root, 'node_modules/server-only/empty.js') },
+      plugins: [ownPlaces],
       logLevel: 'warning',
     })
     const { row } = await import(pathToFileURL(file).href)
-    if (!json) console.log(`\n${name}`)
+    if (!json) console.log(`\n${name} (load ${os.loadavg()[0].toFixed(1)} on ${os.cpus().length} processors)`)
     for (const measured of await row.run()) print(measured)
     rmSync(file)
   }

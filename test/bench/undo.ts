@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+type Undo = () => unknown
+
+/** Notes how to end something that was started. */
+export type Later = (undo: Undo) => void
+
+/**
+ * Runs `work` and then ends everything it has noted, the newest first, whether it succeeded, failed or was interrupted.
+ */
+export async function withUndo<T>(work: (later: Later) => Promise<T>): Promise<T> {
+  const undo: Undo[] = []
+  const undoAll = async () => {
+    for (const step of undo.splice(0).reverse()) {
+      try {
+        await step()
+      } catch (error) {
+        console.error(error)
+      }
+    }
+  }
+  const interrupted = () => void undoAll().then(() => process.exit(130))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupted)
+  try {
+    return await work(step => undo.push(step))
+  } finally {
+    await undoAll()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupted)
+  }
+}
+
+/** An empty folder of this run only. */
+export function temporaryFolder(later: Later): string {
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'))
+  later(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
