@@ -47,6 +47,9 @@ export const EVIDENCE_WORDS: Record<EvidenceKind, string> = {
   'approval.revoked': 'ended a grant',
 }
 
+/** Entries that are about somebody rather than by somebody: the sentence begins with its subject. */
+export const ABOUT_SUBJECT: readonly EvidenceKind[] = ['member.joined']
+
 /** Who acted: the name where this reader may see it. */
 export function actorWords(actor: { kind: string; name: string | null; erased: boolean }): string {
   if (actor.kind === 'system') return 'The control plane'

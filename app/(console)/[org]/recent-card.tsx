@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { actorWords, EVIDENCE_WORDS } from './evidence-words.ts'
+import { ABOUT_SUBJECT, actorWords, EVIDENCE_WORDS } from './evidence-words.ts'
 import type { EvidenceRow } from './outputs.ts'
 
 /** The newest entries of the ledger. */
@@ -22,8 +22,9 @@ export function RecentCard({ org, rows }: { org: string; rows: readonly Evidence
             className="grid grid-cols-[1fr_auto] items-baseline gap-x-3 border-b px-4 py-2.25 last:border-b-0"
           >
             <span className="min-w-0">
-              <span className="font-medium">{actorWords(row.actor)}</span> {EVIDENCE_WORDS[row.kind] ?? row.kind}
-              <Subject org={org} row={row} />
+              <span className="font-medium">{actorWords(aboutSubject(row) ? row.subject! : row.actor)}</span>{' '}
+              {EVIDENCE_WORDS[row.kind] ?? row.kind}
+              {!aboutSubject(row) && <Subject org={org} row={row} />}
             </span>
             <span className="text-ink-3 text-xs">
               <Time at={row.at} show="relative" />
@@ -34,6 +35,8 @@ export function RecentCard({ org, rows }: { org: string; rows: readonly Evidence
     </Card>
   )
 }
+
+const aboutSubject = (row: EvidenceRow) => ABOUT_SUBJECT.includes(row.kind) && row.subject !== null
 
 /** What it was about, as a link where there is a page for it. */
 function Subject({ org, row }: { org: string; row: EvidenceRow }) {

@@ -61,7 +61,7 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
   const errors = problems.filter(problem => problem.kind === 'error').length
   const names = analysis.outline.map(rule => rule.name)
   const selected = wanted !== undefined && names.includes(wanted) ? wanted : names[0]
-  const overtaken = dirty && base.etag !== current.etag && !reviewing
+  const overtaken = dirty && current.version > base.version && !reviewing
   const leaving = useLeaveWarning(dirty)
 
   useEffect(() => {

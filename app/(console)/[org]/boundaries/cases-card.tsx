@@ -79,7 +79,7 @@ function CaseRow({ item, children }: { item: ShownCase; children?: React.ReactNo
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-2 last:border-b-0">
       <Pill state={item.mustPass ? 'passed' : 'held'} className="w-24">
-        {item.mustPass ? 'must pass' : 'must stop'}
+        {item.mustPass ? 'must pass' : item.expect === 'allow' ? 'must match' : 'must stop'}
       </Pill>
       <span className="min-w-0 flex-1 basis-48">
         {item.figures} → <code>{item.got === 'pass' ? 'passes' : item.got}</code>

@@ -141,13 +141,15 @@ function RuleItem({ rule, view, problems, open, onToggle, onShowText, children }
             )}
             <StagePill stage={rule.fields.stage} />
           </span>
-          <span className="col-start-2 col-end-4 text-ink-2 text-sm font-normal">
-            {!rule.editable
-              ? rule.name
-                ? 'Another rule above has this name. Change one of them in the text.'
-                : 'It has no name yet. Give it one in the text.'
-              : (view?.sentence ?? (errors > 0 ? problemText(problems[0]!) : 'Not read yet.'))}
-          </span>
+          {!open && (
+            <span className="col-start-2 col-end-4 font-normal text-ink-2 text-sm">
+              {!rule.editable
+                ? rule.name
+                  ? 'Another rule above has this name. Change one of them in the text.'
+                  : 'It has no name yet. Give it one in the text.'
+                : (view?.sentence ?? (errors > 0 ? problemText(problems[0]!) : 'Not read yet.'))}
+            </span>
+          )}
         </button>
       </h3>
       {open && <div id={id}>{children}</div>}

@@ -66,7 +66,9 @@ export function PublishDialog(props: Props) {
       onOpenChange={open => !open && !publish.isPending && onClose()}
       size="lg"
       title="Review and publish"
-      description={`It becomes version ${base.version + 1} or above: signed, never changed again, and in force on every machine within seconds of reaching it.`}
+      description={
+        'It becomes the next version: signed, never changed again, and in force on a machine within seconds of reaching it.'
+      }
       footer={
         <>
           <DialogClose>
@@ -127,13 +129,14 @@ export function PublishDialog(props: Props) {
           </Banner>
         ))}
         <Field
-          label="Why"
+          label="Note: why it is done"
           required
           error={noteError}
           hint="It stands in the history and in the record beside your name."
         >
           <TextArea value={note} maxLength={NOTE_MAX} rows={2} onChange={event => setNote(event.target.value)} />
         </Field>
+        <Consequences analysis={analysis} check={check.data} machines={machines} />
         <section className="rounded-md border" aria-busy={check.isPending}>
           <h3 className="border-b px-4 py-2 text-sm">What changes against {from}</h3>
           <DiffView
@@ -143,7 +146,6 @@ export function PublishDialog(props: Props) {
             alike="Nothing differs from what is in force."
           />
         </section>
-        <Consequences analysis={analysis} check={check.data} machines={machines} />
       </form>
     </Dialog>
   )

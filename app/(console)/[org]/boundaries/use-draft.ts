@@ -28,10 +28,11 @@ export function useDraft(org: string, memberId: string, current: Base) {
     setReady(true)
   }, [key])
 
-  // Somebody published while nothing of ours was written: show theirs.
+  // Somebody published while nothing of ours was written: show theirs. Versions only rise; just after a publication of our
+  // own, what the page was rendered with is still the older one.
   useEffect(() => {
-    if (ready && !dirty && base.etag !== current.etag) setState({ base: current, text: current.text, past: [] })
-  }, [ready, dirty, base.etag, current])
+    if (ready && !dirty && current.version > base.version) setState({ base: current, text: current.text, past: [] })
+  }, [ready, dirty, base.version, current])
 
   useEffect(() => {
     if (!ready) return

@@ -78,7 +78,7 @@ export function RollBack({ org, version, text, current }: Props) {
               : errorRemedy(back.error)}
           </Banner>
         )}
-        <Field label="Why" required error={noteError}>
+        <Field label="Note: why it is done" required error={noteError}>
           <TextArea value={note} maxLength={NOTE_MAX} rows={2} onChange={event => setNote(event.target.value)} />
         </Field>
         <section className="rounded-md border">
