@@ -17,7 +17,6 @@ const LOOK_AGAIN_MS = 5 * 60_000
 /** Follows the control plane: rules every five minutes and when woken, answers and requests at once. */
 export class Follower {
   private readonly stopping = new AbortController()
-  private rulesNow = new AbortController()
   private readonly busy = new Map<string, Promise<void>>()
   private rootCheckedAt = 0
   private lastRefusal = ''
@@ -36,7 +35,6 @@ export class Follower {
 
   stop(): void {
     this.stopping.abort()
-    this.rulesNow.abort()
   }
 
   /** Fetches rules and answers and sends what waits, now. */
@@ -144,10 +142,9 @@ export class Follower {
     const { signal } = this.stopping
     while (!signal.aborted) {
       await this.pollRules().catch(() => {})
-      this.rulesNow = new AbortController()
       const wait = RULES_POLL_MS + (this.spread() * 2 - 1) * RULES_POLL_JITTER_MS
       // while it does not answer, the long poll's own tries bring the rules as soon as it does
-      await sleep(wait, undefined, { signal: AbortSignal.any([signal, this.rulesNow.signal]) }).catch(() => {})
+      await sleep(wait, undefined, { signal }).catch(() => {})
     }
   }
 
