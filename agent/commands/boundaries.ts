@@ -59,33 +59,31 @@ function printLocalTrouble(terminal: Terminal, home: Home, { local }: DaemonStat
   terminal.line()
 }
 
-/** What a rule would have done, or did. */
-const DOES: Record<string, [string, string]> = {
-  ask: ['asked', 'asked'],
-  deny: ['refused', 'refused'],
-  allow: ['let through', 'let through'],
+/** What an enforced rule does to a call that crosses it. */
+function enforcedWords({ require, scope }: StatusRule): string {
+  if (require === 'allow') return 'lets the call through'
+  if (require === 'deny') return 'refuses'
+  if (require !== 'ask' && scope === 'organisation') return 'refuses, and asks the role'
+  return 'asks at the keyboard, refuses when nobody is there'
+}
+
+function firedWords({ fired, sessions, last, stage }: StatusRule): string {
+  if (fired === 0) return 'has not fired yet'
+  const when = last ? `, last ${localTime(last)}` : ''
+  return `${stage === 'enforce' ? 'fired' : 'would have fired'} ${count(fired, 'time')} in ${count(sessions, 'session')}${when}`
 }
 
 function printRule(terminal: Terminal, rule: StatusRule): void {
   const enforced = rule.stage === 'enforce'
   const stage = terminal.paint(enforced ? 'green' : 'dim', `[${rule.stage}]`)
   terminal.line(`${terminal.paint('bold', rule.name)}  ${rule.action} → ${rule.require}  ${stage}`)
-  const verb = enforced ? 'fired' : 'would have fired'
-  terminal.line(
-    `  ${rule.fired === 0 ? `${enforced ? 'has' : 'would'} not ${enforced ? 'fired' : 'have fired'} yet` : `${verb} ${count(rule.fired, 'time')} in ${count(rule.sessions, 'session')}${rule.last ? `, last ${localTime(rule.last)}` : ''}`}`,
-  )
-  const does = (DOES[rule.require] ?? ['asked', 'refused and sent to the role'])[enforced ? 1 : 0]
-  const rows = rule.levels.map(({ client, level, off, remedy }) => [
-    client,
-    levelWords(level, enforced, does ?? 'held'),
-    ...((off?.length ?? 0) > 0 ? [`off: ${off!.map(code => plain(code).replaceAll('_', ' ')).join(', ')}`] : []),
-    ...(remedy ? [remedy] : []),
-  ])
-  for (const line of columns(
-    rows.map(([client, ...words]) => [client!, words.join('; ')]),
-    '  ',
-  ))
-    terminal.line(line)
+  terminal.line(`  ${firedWords(rule)}`)
+  const binds = enforced ? `enforced: ${enforcedWords(rule)}` : 'shadow: records what it would have done'
+  const rows = rule.levels.map(({ client, level, off = [], remedy }) => {
+    const causes = off.length > 0 ? `off: ${off.map(code => code.replaceAll('_', ' ')).join(', ')}` : undefined
+    return [client, [levelWords(level, binds), causes, remedy].filter(Boolean).join('; ')]
+  })
+  for (const line of columns(rows, '  ')) terminal.line(line)
   for (const note of rule.notes) {
     const how =
       !enforced && rule.scope === 'local' && note.startsWith('in shadow')
@@ -95,10 +93,7 @@ function printRule(terminal: Terminal, rule: StatusRule): void {
   }
 }
 
-function levelWords(level: Level, enforced: boolean, does: string): string {
-  const binds = enforced
-    ? `enforced: a call that crosses it is ${does}`
-    : 'shadow: records what it would have done; promote to enforce'
+function levelWords(level: Level, binds: string): string {
   const words: Record<Level, string> = {
     managed: `${binds} (managed: a developer cannot remove the hook)`,
     'managed-hook-user-daemon': `${binds} (managed hook, but the daemon is the user’s)`,
