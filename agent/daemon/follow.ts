@@ -37,6 +37,11 @@ export class Follower {
     this.stopping.abort()
   }
 
+  /** Resolves when nothing is under way any more. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.busy.values()])
+  }
+
   /** Fetches rules and answers and sends what waits, now. */
   async sync(): Promise<void> {
     // a refusal of the rules keeps no answer from being fetched: a no must get through

@@ -31,6 +31,7 @@ export class Journal {
   private firstSeq = 0
   private unwritten: string[] = []
   private highDirty = false
+  private closed = false
   /** What opening found. */
   readonly troubles: JournalTrouble[] = []
   /** Whether the newest write reached the disk. */
@@ -72,6 +73,8 @@ export class Journal {
   /** Writes what waits in memory. Called with each entry and each minute. */
   flush(durable = false): boolean {
     const { disk } = this.home
+    // another daemon may have begun to write: what comes late is fetched again by that one
+    if (this.closed) return false
     try {
       while (this.unwritten.length > 0) {
         if (this.fd === undefined || this.size >= this.fileMax) this.nextFile()
@@ -157,6 +160,7 @@ export class Journal {
     this.keepHigh()
     if (this.fd !== undefined) this.home.disk.close(this.fd)
     this.fd = undefined
+    this.closed = true
   }
 
   private files(): string[] {

@@ -20,6 +20,7 @@ export class Judged {
   private readonly marks = new Set<string>()
   private fd: number | undefined
   private day = ''
+  private closed = false
 
   constructor(
     private readonly home: Home,
@@ -39,6 +40,7 @@ export class Judged {
     if (this.marks.size >= IDS_MAX)
       for (const oldest of [...this.marks].slice(0, IDS_MAX / 10)) this.marks.delete(oldest)
     this.marks.add(mark)
+    if (this.closed) return
     try {
       this.openToday()
       writeAll(this.home.disk, this.fd!, Buffer.from(`${mark}\n`))
@@ -48,6 +50,11 @@ export class Judged {
   }
 
   close(): void {
+    this.closeFile()
+    this.closed = true
+  }
+
+  private closeFile(): void {
     if (this.fd !== undefined) this.home.disk.close(this.fd)
     this.fd = undefined
   }
@@ -55,7 +62,7 @@ export class Judged {
   private openToday(): void {
     const day = new Date(this.now()).toISOString().slice(0, 10)
     if (this.fd !== undefined && day === this.day) return
-    this.close()
+    this.closeFile()
     ensureDir(this.home.judged)
     const path = join(this.home.judged, `${day}.ids`)
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { random } from '#agent/crypto.ts'
@@ -57,6 +57,8 @@ export type Daemon = {
 
 const MINUTE_MS = 60_000
 const SPOOL_EVERY_MS = 500
+/** A stop waits this long for an exchange with the control plane. */
+const STOP_MS = 2000
 
 /**
  * Starts the daemon of a home: takes the lock, replays the journal, opens the loopback door, looks at what ran while it was
@@ -193,7 +195,7 @@ async function start(
   await lookAtSessions(runtime)
   if (state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
 
-  const tick = async () => {
+  const oneTick = async () => {
     takeSpool(runtime)
     lookAtMembership()
     await lookAtSessions(runtime)
@@ -207,6 +209,11 @@ async function start(
     await follower.exchange().catch(() => {})
     await reporter.send().catch(error => log(`the report: ${(error as Error).message}`))
     state.forget(now(), reporter.journalTo)
+  }
+  let underWay: Promise<void> = Promise.resolve()
+  const tick = (): Promise<void> => {
+    underWay = oneTick()
+    return underWay
   }
   let following: Follower | undefined
   const restartFollowing = () => {
@@ -254,6 +261,9 @@ async function start(
         door.closeIdleConnections()
         setTimeout(() => door.closeAllConnections(), 500).unref()
       })
+      // what is under way may still chain something; what comes later than this is not written any more
+      const idle = Promise.allSettled([underWay, follower.idle(), following?.idle()])
+      await Promise.race([idle, sleep(STOP_MS, undefined, { ref: false })])
       failures.flush()
       keepAll(runtime)
       record(runtime, { kind: 'stopped' })

@@ -133,6 +133,18 @@ describe('the journal', () => {
   })
 })
 
+test('a journal that was closed takes nothing any more: another daemon may be writing', () => {
+  const root = folder()
+  const journal = open(root)
+  journal.append(log(1))
+  journal.close()
+  const before = lines(root)
+  expect(journal.append(log(2)).written).toBe(false)
+  journal.flush()
+  expect(lines(root)).toEqual(before)
+  expect(open(root).troubles).toEqual([])
+})
+
 describe('a reported head beside the recorded one', () => {
   const grown = () => {
     const root = folder()
