@@ -12,14 +12,12 @@ export type Later = (undo: Undo) => void
  */
 export async function withUndo<T>(work: (later: Later) => Promise<T>): Promise<T> {
   const undo: Undo[] = []
-  const undoAll = async () => {
-    for (const step of undo.splice(0).reverse()) {
-      try {
-        await step()
-      } catch (error) {
-        console.error(error)
-      }
-    }
+  let undone: Promise<void> | undefined
+  const undoAll = () => {
+    undone ??= (async () => {
+      for (const step of undo.reverse()) await (async () => step())().catch(error => console.error(error))
+    })()
+    return undone
   }
   const interrupted = () => void undoAll().then(() => process.exit(130))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupted)
