@@ -5,14 +5,13 @@ import { CONNECTOR_BODY_MAX, RULE_SET_MAX } from '#core/limits.ts'
 import { TOKEN_DOORS, tokenKind } from '#core/token.ts'
 import { actorFromAdminToken } from '../auth/admin-token.ts'
 import { machineActor } from '../auth/machine-token.ts'
-import { database } from '../db.ts'
 import { type FeatureContext, openContext } from '../features/context.ts'
 import { log } from '../log.ts'
 import { toAppError } from './outage.ts'
 import { STATUS } from './status.ts'
 
-/** One call at a door: who, what was sent, and the parameters of the path. */
 type CredentialActor = MemberActor & { credentialId: string }
+/** One call at a door: who, what was sent, and the parameters of the path. */
 export type Call<Actor, Body> = {
   ctx: Actor extends MachineActor | MemberActor ? FeatureContext<Actor> : Omit<FeatureContext, 'actor'>
   body: Body
@@ -31,7 +30,8 @@ export function machineRoute<Body = undefined>(
 ): Route {
   return guarded(async (request, params) => {
     const token = bearer(request, 'machine', door)
-    const actor = await machineActor(database().prisma, token, new Date())
+    const visit = openVisit()
+    const actor = await machineActor(visit.db, token, visit.now)
     const body = await readBody(request, schema)
     return work({ ctx: openContext(actor), body, request, params, query: new URL(request.url).searchParams })
   })
@@ -44,7 +44,8 @@ export function credentialRoute<Body = undefined>(
 ): Route {
   return guarded(async (request, params) => {
     bearer(request, 'admin', 'admin')
-    const actor = await actorFromAdminToken(database().prisma, request.headers.get('authorization'), new Date())
+    const visit = openVisit()
+    const actor = await actorFromAdminToken(visit.db, request.headers.get('authorization'), visit.now)
     if (!actor)
       throw new AppError('NOT_SIGNED_IN', 'This credential is not known, or not any more.', {
         remedy: 'Run holdpoint team admin login again.',
@@ -62,13 +63,14 @@ export function openRoute<Body = undefined>(
 ): Route {
   return guarded(async (request, params) => {
     const body = await readBody(request, schema)
-    return work({ ctx: anonymous(), body, request, params, query: new URL(request.url).searchParams })
+    return work({ ctx: openVisit(), body, request, params, query: new URL(request.url).searchParams })
   })
 }
 
 type Shape<Body> = z.ZodMiniType<Body> | undefined
 
-function anonymous(): Omit<FeatureContext, 'actor'> {
+/** A context of nobody in particular. */
+export function openVisit(): Omit<FeatureContext, 'actor'> {
   const { actor: _, ...ctx } = openContext({ kind: 'system', orgId: '' })
   return ctx
 }

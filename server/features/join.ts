@@ -54,7 +54,7 @@ function proveKey(input: JoinBody, hash: string): void {
 
 async function joinIn(tx: Tx, ctx: Omit<FeatureContext, 'actor'>, input: JoinBody, hash: string): Promise<JoinAnswer> {
   const token = await tx.token.findUnique({ where: { hash }, include: { member: { include: { org: true } } } })
-  if (!token || token.kind !== 'join' || token.member.removedAt) throw refused()
+  if (token?.kind !== 'join' || token.member.removedAt) throw refused()
   // The database's clock decides, after the row was had: of two machines with one line, one joins.
   const taken = await tx.$executeRaw`
     update "Token" set "usedAt" = clock_timestamp() where id = ${token.id} and "usedAt" is null and "revokedAt" is null and "expiresAt" > clock_timestamp()`

@@ -66,7 +66,7 @@ describe('polling for rules', () => {
     expect(again.status).toBe(304)
     expect(await again.text()).toBe('')
     expect(await freshOf(again)).toMatchObject({ version, digest })
-    expect((await rules(machine.token, 'W/"9.x", W/' + response.headers.get('etag'))).status).toBe(304)
+    expect((await rules(machine.token, `W/"9.x", W/${response.headers.get('etag')}`)).status).toBe(304)
     expect((await rules(machine.token, '"1.other"')).status).toBe(200)
   })
 

@@ -1,4 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
+import { getHealth } from '#server/api/health.ts'
+import { openDatabase } from '#server/db.ts'
+import { isHealthy } from '#server/features/health.ts'
 import { ask, doors, refusal, reportOf, signReport } from '../../support/connector.ts'
 import { useDatabase } from '../../support/db.ts'
 import {
@@ -81,3 +84,15 @@ it('reports under repeated loss are each taken once and none is lost, when they 
   const counts = await db.prisma.hourlyCount.findMany({ where: { orgId: org.id } })
   expect(counts.map(row => row.calls)).toEqual(Array(20).fill(4))
 }, 60_000)
+
+it('health says whether the database answers, in time', async () => {
+  expect((await getHealth()).status).toBe(200)
+  const { prisma, pool } = openDatabase('postgres://nobody@127.0.0.1:1/nothing', 1)
+  expect(await isHealthy({ db: prisma }, 3000)).toBe(false)
+  await pool.end()
+  const blocked = openDatabase(db.url, 1)
+  const held = await blocked.pool.connect()
+  expect(await isHealthy({ db: blocked.prisma }, 50)).toBe(false)
+  held.release()
+  await blocked.pool.end()
+})
