@@ -3,8 +3,14 @@ export type RefusalWords = { title: string; text: string }
 
 const WORDS: Record<string, RefusalWords> = {
   address: { title: 'That is not an e-mail address we can send to.', text: 'Write it as name@example.com.' },
-  too_many: { title: 'Too many tries.', text: 'Use the newest code that you were sent, or wait a while and try again.' },
-  code: { title: 'That is not the code.', text: 'Type the six digits of the newest mail. After five wrong codes you need a new one.' },
+  too_many: {
+    title: 'Too many tries.',
+    text: 'Use the newest code that you were sent, or wait a while and try again.',
+  },
+  code: {
+    title: 'That is not the code.',
+    text: 'Type the six digits of the newest mail. After five wrong codes you need a new one.',
+  },
   dead: { title: 'Five wrong codes were typed, so this sign-in is over.', text: 'Ask for a new code.' },
   expired: { title: 'This code or link is not valid any more.', text: 'They last ten minutes. Ask for a new one.' },
   used: { title: 'This code or link was used already.', text: 'Each works once. Ask for a new one.' },

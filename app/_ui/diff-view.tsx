@@ -29,7 +29,7 @@ export function DiffView({ before, after, label, context = 3, alike = 'Nothing d
       <section
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
         tabIndex={0}
-        aria-label="Lines"
+        aria-label={`Lines of ${label}`}
         className="overflow-x-auto py-2 font-mono text-code -outline-offset-2"
       >
         <div className="min-w-max">

@@ -5,7 +5,16 @@ import { openContext } from '../features/context.ts'
 import { listMembers } from '../features/member.ts'
 import { errorResponse } from './connector-route.ts'
 
-const COLUMNS = ['name', 'email', 'role', 'machines', 'joined_at_utc', 'invited_by', 'last_signed_in_at_utc', 'left_at_utc']
+const COLUMNS = [
+  'name',
+  'email',
+  'role',
+  'machines',
+  'joined_at_utc',
+  'invited_by',
+  'last_signed_in_at_utc',
+  'left_at_utc',
+]
 
 /** GET /api/export/members?org=… : members, former ones included, as a CSV (RFC 4180), for the signed-in member. */
 export async function getMemberCsv(request: Request): Promise<Response> {
@@ -31,7 +40,11 @@ export async function getMemberCsv(request: Request): Promise<Response> {
     )
     const name = `${actor.orgSlug}-members-${new Date().toISOString().slice(0, 10)}.csv`
     return new Response([COLUMNS.join(','), ...lines, ''].join('\r\n'), {
-      headers: { 'content-type': 'text/csv; charset=utf-8; header=present', 'content-disposition': `attachment; filename="${name}"`, 'cache-control': 'no-store' },
+      headers: {
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': `attachment; filename="${name}"`,
+        'cache-control': 'no-store',
+      },
     })
   } catch (error) {
     return errorResponse(error, url.pathname)

@@ -22,12 +22,22 @@ export function ConfirmLogin({ again }: { again: string }) {
   const login = find.data
   if (answer.isSuccess) {
     return answer.variables.allow ? (
-      <EmptyState className="py-4" icon={<CircleCheck aria-hidden className="text-passed" />} title="Allowed" headingLevel={2}>
-        <p role="status">Go back to the terminal: the command goes on by itself. The credential ends after twelve hours; you can end it sooner in the settings.</p>
+      <EmptyState
+        className="py-4"
+        icon={<CircleCheck aria-hidden className="text-passed" />}
+        title="Allowed"
+        headingLevel={2}
+      >
+        <p role="status">
+          Go back to the terminal: the command goes on by itself. The credential ends after twelve hours; you can end it
+          sooner in the settings.
+        </p>
       </EmptyState>
     ) : (
       <EmptyState className="py-4" icon={<CircleSlash aria-hidden />} title="Refused" headingLevel={2}>
-        <p role="status">The command gets nothing. If you did not start it, somebody has shown you their code: tell your admins.</p>
+        <p role="status">
+          The command gets nothing. If you did not start it, somebody has shown you their code: tell your admins.
+        </p>
       </EmptyState>
     )
   }
@@ -40,7 +50,12 @@ export function ConfirmLogin({ again }: { again: string }) {
           if (isWholeUserCode(code)) find.mutate({ userCode: code })
         }}
       >
-        <Field label="Code from the terminal" hint="Eight letters; upper or lower case is the same" error={find.error?.message} required>
+        <Field
+          label="Code from the terminal"
+          hint="Eight letters; upper or lower case is the same"
+          error={find.error?.message}
+          required
+        >
           <TextInput
             value={code}
             onChange={event => setCode(spellUserCode(event.target.value))}
@@ -84,12 +99,25 @@ export function ConfirmLogin({ again }: { again: string }) {
       />
       {answer.error && <Banner kind="problem" title={answer.error.message} />}
       {!login.freshEnough && (
-        <Banner kind="stale" title="Your sign-in is older than ten minutes." action={<Button size="sm" href={again}>Sign in again</Button>}>
+        <Banner
+          kind="stale"
+          title="Your sign-in is older than ten minutes."
+          action={
+            <Button size="sm" href={again}>
+              Sign in again
+            </Button>
+          }
+        >
           Allowing takes a fresh one. You then type the code once more.
         </Banner>
       )}
       <div className="flex flex-wrap gap-2">
-        <Button variant="primary" disabled={!login.freshEnough || answer.isPending} loading={busy(true)} onClick={() => send(true)}>
+        <Button
+          variant="primary"
+          disabled={!login.freshEnough || answer.isPending}
+          loading={busy(true)}
+          onClick={() => send(true)}
+        >
           Allow this machine
         </Button>
         <Button variant="danger" disabled={answer.isPending} loading={busy(false)} onClick={() => send(false)}>

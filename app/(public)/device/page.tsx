@@ -21,24 +21,39 @@ export default async function DevicePage() {
       title="Allow the command on a machine"
       sub={
         <>
-          Somebody typed <code>holdpoint team admin login</code> on a machine; it shows a code of eight letters. Type it here only if that was you.
+          Somebody typed <code>holdpoint team admin login</code> on a machine; it shows a code of eight letters. Type it
+          here only if that was you.
         </>
       }
       below={
         <p>
-          You are signed in as {actor.name} ({actor.role}) of {actor.orgSlug}. <a className="link" href={`/${actor.orgSlug}`}>Go to the overview</a>
+          You are signed in as {actor.name} ({actor.role}) of {actor.orgSlug}.{' '}
+          <a className="link" href={`/${actor.orgSlug}`}>
+            Go to the overview
+          </a>
         </p>
       }
     >
       {may(actor, 'credential.make') ? (
-        <ConfirmLogin again={again} />
+        <ApiProvider>
+          <ConfirmLogin again={again} />
+        </ApiProvider>
       ) : roleAtLeast(actor.role, 'admin') ? (
-        <Banner kind="note" title={`A session that began with ${methodName(actor.method)} cannot do this.`} action={<Button size="sm" href={again}>Sign in</Button>}>
+        <Banner
+          kind="note"
+          title={`A session that began with ${methodName(actor.method)} cannot do this.`}
+          action={
+            <Button size="sm" href={again}>
+              Sign in
+            </Button>
+          }
+        >
           Sign in with your own account.
         </Banner>
       ) : (
         <Banner kind="note" title="This takes the role admin or above.">
-          Yours is {actor.role}. The command for admins publishes boundaries and answers requests; what you need on your own machine works without it.
+          Yours is {actor.role}. The command for admins publishes boundaries and answers requests; what you need on your
+          own machine works without it.
         </Banner>
       )}
     </Frame>

@@ -2,13 +2,13 @@ import type { Metadata } from 'next'
 import { Button } from '#app/_ui/button.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { ROLE_WORDS } from '#app/(console)/[org]/members/role-words.ts'
+import { type Asked, readAsked } from '#app/asked.ts'
 import { api } from '#server/api/caller.ts'
 import { currentActor } from '#server/auth/current.ts'
-import { type Asked, readAsked } from '#app/asked.ts'
 import { Frame } from '../frame.tsx'
 import { HiddenFields } from '../hidden-fields.tsx'
 import { RefusalBanner } from '../refusal-banner.tsx'
-import { ROLE_WORDS } from '#app/(console)/[org]/members/role-words.ts'
 
 export const metadata: Metadata = { title: 'Invitation' }
 
@@ -59,7 +59,8 @@ export default async function InvitationPage({ searchParams }: { searchParams: A
           Accept: send me a code
         </Button>
         <p className="text-ink-2 text-sm">
-          We send a code to <strong className="break-all font-medium">{email}</strong>; typing it accepts the invitation and signs you in.
+          We send a code to <strong className="break-all font-medium">{email}</strong>; typing it accepts the invitation
+          and signs you in.
           {actor && actor.email !== email && ` You are signed in as ${actor.email} now; that session ends then.`}
         </p>
       </form>

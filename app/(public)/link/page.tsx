@@ -1,8 +1,8 @@
 import { LogIn } from 'lucide-react'
 import type { Metadata } from 'next'
 import { Button } from '#app/_ui/button.tsx'
-import { tokenKind } from '#core/token.ts'
 import { type Asked, readAsked } from '#app/asked.ts'
+import { tokenKind } from '#core/token.ts'
 import { Frame } from '../frame.tsx'
 import { HiddenFields } from '../hidden-fields.tsx'
 
@@ -42,7 +42,10 @@ export default async function LinkPage({ searchParams }: { searchParams: Asked }
   const way = a ? MAILED : kind === 'console' ? CONSOLE : kind === 'deviceLink' ? MACHINE : undefined
   if (!way) {
     return (
-      <Frame title="This address is not complete" sub="Part of it was lost on the way, perhaps where a line was broken. Copy the whole of it, or sign in anew.">
+      <Frame
+        title="This address is not complete"
+        sub="Part of it was lost on the way, perhaps where a line was broken. Copy the whole of it, or sign in anew."
+      >
         <Button href="/sign-in" variant="primary" size="lg">
           Go to sign-in
         </Button>

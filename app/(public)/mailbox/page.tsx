@@ -2,8 +2,8 @@ import { MailOpen } from 'lucide-react'
 import type { Metadata } from 'next'
 import Link from 'next/link'
 import { notFound } from 'next/navigation'
-import { Button } from '#app/_ui/button.tsx'
 import { Banner } from '#app/_ui/banner.tsx'
+import { Button } from '#app/_ui/button.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { type Asked, readAsked } from '#app/asked.ts'
@@ -23,10 +23,19 @@ export default async function MailboxPage({ searchParams }: { searchParams: Aske
     <Frame
       wide
       title="Demo mailbox"
-      sub={to ? <>Mail to <strong>{to}</strong>.</> : 'What this start would have sent by mail, newest first. Set SMTP_URL to send real mail; this page is gone then.'}
+      sub={
+        to ? (
+          <>
+            Mail to <strong>{to}</strong>.
+          </>
+        ) : (
+          'What this start would have sent by mail, newest first. Set SMTP_URL to send real mail; this page is gone then.'
+        )
+      }
       notice={
         <Banner kind="demo" title="Demo mode separates nobody on this machine.">
-          Whoever can open this page can read every code and sign in as anybody here. It opens on this machine only, and what is answered that way is marked as a demo.
+          Whoever can open this page can read every code and sign in as anybody here. It opens on this machine only, and
+          what is answered that way is marked as a demo.
         </Banner>
       }
       below={
@@ -52,8 +61,14 @@ export default async function MailboxPage({ searchParams }: { searchParams: Aske
       ) : (
         <ul className="-mx-5 -mb-5 border-t sm:-mx-6 sm:-mb-6">
           {mails.map(mail => (
-            <li key={mail.id} className="relative grid gap-x-4 border-b px-5 py-2.5 last:border-b-0 hover:bg-raised sm:grid-cols-[minmax(0,1fr)_auto] sm:px-6">
-              <Link href={`/mailbox/${encodeURIComponent(mail.id)}`} className="min-w-0 truncate font-medium after:absolute after:inset-0 after:-outline-offset-2">
+            <li
+              key={mail.id}
+              className="relative grid gap-x-4 border-b px-5 py-2.5 last:border-b-0 hover:bg-raised sm:grid-cols-[minmax(0,1fr)_auto] sm:px-6"
+            >
+              <Link
+                href={`/mailbox/${encodeURIComponent(mail.id)}`}
+                className="min-w-0 truncate font-medium after:absolute after:inset-0 after:-outline-offset-2"
+              >
                 {mail.subject}
               </Link>
               <span className="text-ink-3 text-xs sm:row-span-2 sm:self-center">

@@ -5,9 +5,9 @@ import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
+import { type Asked, organisationOf, pathWith, readAsked } from '#app/asked.ts'
 import { api } from '#server/api/caller.ts'
 import { currentActor, mayReadDemoMail } from '#server/auth/current.ts'
-import { type Asked, organisationOf, pathWith, readAsked } from '#app/asked.ts'
 import { Frame } from '../frame.tsx'
 import { HiddenFields } from '../hidden-fields.tsx'
 import { RefusalBanner } from '../refusal-banner.tsx'
@@ -16,7 +16,13 @@ export const metadata: Metadata = { title: 'Sign in' }
 
 /** `org` names an organisation, whose providers are offered; `fresh` has a provider ask for the password again. */
 export default async function SignInPage({ searchParams }: { searchParams: Asked }) {
-  const { next, error, org: named, fresh, 'signed-out': signedOut } = await readAsked(searchParams, 'next', 'error', 'org', 'fresh', 'signed-out')
+  const {
+    next,
+    error,
+    org: named,
+    fresh,
+    'signed-out': signedOut,
+  } = await readAsked(searchParams, 'next', 'error', 'org', 'fresh', 'signed-out')
   const org = named ?? organisationOf(next)
   const [actor, demoMail, connections] = await Promise.all([
     currentActor(),
@@ -37,7 +43,15 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
           <RefusalBanner code={error ?? (noneThere ? 'no_sso' : undefined)} />
           {signedOut && !actor && <Banner kind="note" title="You are signed out." />}
           {actor && (
-            <Banner kind="note" title={`You are signed in as ${actor.name}.`} action={<Button size="sm" href={`/${actor.orgSlug}`}>Go on</Button>}>
+            <Banner
+              kind="note"
+              title={`You are signed in as ${actor.name}.`}
+              action={
+                <Button size="sm" href={`/${actor.orgSlug}`}>
+                  Go on
+                </Button>
+              }
+            >
               Signing in again replaces that session.
             </Banner>
           )}
@@ -71,7 +85,10 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
               </form>
             ))}
           </div>
-          <div aria-hidden className="flex items-center gap-3 text-ink-3 text-xs before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+          <div
+            aria-hidden
+            className="flex items-center gap-3 text-ink-3 text-xs before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line"
+          >
             or
           </div>
         </>
@@ -79,9 +96,23 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
       <form method="post" action="/auth/email" className="grid gap-4">
         <HiddenFields fields={{ next }} />
         <Field label="E-mail address" required>
-          <TextInput name="email" type="email" autoComplete="email" inputMode="email" autoCapitalize="off" spellCheck={false} maxLength={320} autoFocus={connections.length === 0} />
+          <TextInput
+            name="email"
+            type="email"
+            autoComplete="email"
+            inputMode="email"
+            autoCapitalize="off"
+            spellCheck={false}
+            maxLength={320}
+            autoFocus={connections.length === 0}
+          />
         </Field>
-        <Button type="submit" size="lg" variant={connections.length > 0 ? 'secondary' : 'primary'} icon={<Mail aria-hidden />}>
+        <Button
+          type="submit"
+          size="lg"
+          variant={connections.length > 0 ? 'secondary' : 'primary'}
+          icon={<Mail aria-hidden />}
+        >
           Send me a code
         </Button>
       </form>
@@ -93,7 +124,15 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
           <form method="get" action="/sign-in" className="mt-3 flex items-end gap-2">
             <HiddenFields fields={{ next, fresh }} />
             <Field label="Organisation’s short name" hint={undefined} className="flex-1" required>
-              <TextInput name="org" defaultValue={named} autoComplete="organization" autoCapitalize="off" spellCheck={false} maxLength={64} placeholder="acme" />
+              <TextInput
+                name="org"
+                defaultValue={named}
+                autoComplete="organization"
+                autoCapitalize="off"
+                spellCheck={false}
+                maxLength={64}
+                placeholder="acme"
+              />
             </Field>
             <Button type="submit">Look it up</Button>
           </form>

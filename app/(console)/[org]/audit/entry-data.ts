@@ -1,10 +1,13 @@
+import type { SessionMethod } from '#core/approval/answer.ts'
 import type { Json } from '#core/json.ts'
+import { methodName } from '#core/permission.ts'
 
 /** One fact of an entry. `when` is set for moments; `code` marks digests, ids and whatever is not prose. */
 export type EntryFact = { key: string; text: string; code: boolean; when?: Date }
 
 const KEYS: Record<string, string> = {
   authnAt: 'Signed in at',
+  method: 'Signed in with',
   asked: 'Asked for',
   by: 'By',
   old: 'Old key',
@@ -26,8 +29,13 @@ const CODE = /^[A-Za-z0-9_-]{20,}$|^[a-z]{2,4}[-_][a-z0-9]{6,}$|^https?:/
 
 /** The data of an entry as facts to read, in the order they stand. Nothing is left out. */
 export function entryFacts(data: { readonly [key: string]: Json }): EntryFact[] {
-  return Object.entries(data).map(([key, value]) => ({ key: KEYS[key] ?? keyWords(key), ...valueWords(value) }))
+  return Object.entries(data).map(([key, value]) => ({
+    key: KEYS[key] ?? keyWords(key),
+    ...(key === 'method' ? { text: signInWords(value), code: false } : valueWords(value)),
+  }))
 }
+
+const signInWords = (method: Json): string => methodName(method as SessionMethod) ?? String(method)
 
 function valueWords(value: Json): Omit<EntryFact, 'key'> {
   if (value === true) return { text: 'yes', code: false }
@@ -36,31 +44,48 @@ function valueWords(value: Json): Omit<EntryFact, 'key'> {
   if (typeof value === 'number') return { text: String(value), code: false }
   if (typeof value === 'string') {
     if (MOMENT.test(value)) return { text: value, code: false, when: new Date(value) }
-    return { text: value === '' ? 'empty' : value.replaceAll('_', CODE.test(value) ? '_' : ' '), code: CODE.test(value) }
+    return {
+      text: value === '' ? 'empty' : value.replaceAll('_', CODE.test(value) ? '_' : ' '),
+      code: CODE.test(value),
+    }
   }
   if (Array.isArray(value) && value.length === 0) return { text: 'none', code: false }
-  if (Array.isArray(value) && value.every(each => typeof each === 'string' || typeof each === 'number')) return { text: value.join(', '), code: false }
+  if (Array.isArray(value) && value.every(each => typeof each === 'string' || typeof each === 'number'))
+    return { text: value.join(', '), code: false }
   return { text: JSON.stringify(value), code: true }
 }
 
 /** `receivedAt` is "Received at". */
 function keyWords(key: string): string {
-  const words = key.replace(/[_-]/g, ' ').replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
+  const words = key
+    .replace(/[_-]/g, ' ')
+    .replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 /** One line under the title of an entry: what tells it from others of its kind. */
 export function entryGist(kind: string, data: { readonly [key: string]: Json }): string | undefined {
-  const text = (key: string) => (typeof data[key] === 'string' || typeof data[key] === 'number' ? String(data[key]).replaceAll('_', ' ') : undefined)
+  const text = (key: string) =>
+    typeof data[key] === 'string' || typeof data[key] === 'number' ? String(data[key]).replaceAll('_', ' ') : undefined
   if (kind === 'member.role_changed' || kind === 'organisation.setting_changed') {
     const change = data.from !== undefined && data.to !== undefined ? `${data.from} → ${data.to}` : undefined
-    return [text('setting') && (SETTINGS[String(data.setting)] ?? text('setting')), change].filter(Boolean).join(': ') || undefined
+    return (
+      [text('setting') && (SETTINGS[String(data.setting)] ?? text('setting')), change].filter(Boolean).join(': ') ||
+      undefined
+    )
   }
   if (kind === 'key.rotated') return text('role')
-  if (kind === 'member.signed_in') return [text('method'), data.demo === true ? 'demo' : undefined].filter(Boolean).join(', ')
+  if (kind === 'member.signed_in')
+    return [
+      data.method === undefined ? undefined : `with ${signInWords(data.method)}`,
+      data.demo === true ? 'in demo mode' : undefined,
+    ]
+      .filter(Boolean)
+      .join(', ')
   if (kind === 'member.joined' || kind === 'member.invited') return text('role') && `as ${text('role')}`
   if (kind.startsWith('approval.') && Array.isArray(data.rules)) return ruleNames(data.rules)
-  if (kind === 'approval.approved') return data.scope === 'session' ? 'the rest of the session' : data.scope === 'step' ? 'one step' : undefined
+  if (kind === 'approval.approved')
+    return data.scope === 'session' ? 'the rest of the session' : data.scope === 'step' ? 'one step' : undefined
   return text('why')
 }
 

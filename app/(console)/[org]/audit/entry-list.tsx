@@ -19,16 +19,23 @@ export function EntryList({ org, rows, size }: { org: string; rows: readonly Evi
         <li key={row.seq} value={row.seq} id={`entry-${row.seq}`} className="border-b last:border-b-0">
           <details className="group">
             <summary className="grid cursor-pointer list-none grid-cols-[1rem_minmax(0,1fr)_auto] items-baseline gap-x-3 px-4 py-2.25 -outline-offset-2 hover:bg-raised @2xl:grid-cols-[1rem_3rem_minmax(0,5fr)_minmax(0,3fr)_auto]">
-              <ChevronRight aria-hidden className="mt-0.5 size-4 self-start text-ink-3 transition-transform group-open:rotate-90" />
+              <ChevronRight
+                aria-hidden
+                className="mt-0.5 size-4 self-start text-ink-3 transition-transform group-open:rotate-90"
+              />
               <span className="hidden text-right text-ink-3 text-xs tabular-nums @2xl:block">{row.seq}</span>
               <span className="min-w-0">
                 <span className="font-medium">
-                  {isAlarm(row.kind) && <TriangleAlert aria-hidden className="mr-1.5 inline size-3.5 align-[-2px] text-waiting" />}
+                  {isAlarm(row.kind) && (
+                    <TriangleAlert aria-hidden className="mr-1.5 inline size-3.5 align-[-2px] text-waiting" />
+                  )}
                   {KIND_WORDS[row.kind] ?? row.kind}
                 </span>
                 <Gist row={row} />
               </span>
-              <span className="min-w-0 truncate text-ink-2 @max-2xl:order-1 @max-2xl:col-start-2 @max-2xl:text-sm">{whoText(row.actor)}</span>
+              <span className="min-w-0 truncate text-ink-2 @max-2xl:order-1 @max-2xl:col-start-2 @max-2xl:text-sm">
+                {whoText(row.actor)}
+              </span>
               <span className="text-right text-ink-3 text-xs">
                 <Time at={row.at} show="relative" />
               </span>
@@ -62,7 +69,9 @@ function Details({ org, row, size }: { org: string; row: EvidenceRow; size: numb
       value: (
         <>
           {whoText(row.actor)}
-          {row.actor.method && <span className="text-ink-2">, signed in with {methodName(row.actor.method as SessionMethod)}</span>}
+          {row.actor.method && (
+            <span className="text-ink-2">, signed in with {methodName(row.actor.method as SessionMethod)}</span>
+          )}
           <Reference named={row.actor} />
         </>
       ),
@@ -84,7 +93,10 @@ function Details({ org, row, size }: { org: string; row: EvidenceRow; size: numb
       key,
       value: when ? <Time at={when} seconds /> : code ? <code className="break-all">{text}</code> : text,
     })),
-    { key: 'Place in the chain', value: `Entry ${row.seq} of ${size}${row.seq > 1 ? `; carries the digest of entry ${row.seq - 1}` : '; the first one'}` },
+    {
+      key: 'Place in the chain',
+      value: `Entry ${row.seq} of ${size}${row.seq > 1 ? `; carries the digest of entry ${row.seq - 1}` : '; the first one'}`,
+    },
     {
       key: 'Digest of its bytes',
       value: (
@@ -115,7 +127,11 @@ function Reference({ named }: { named: Named }): ReactNode {
 }
 
 function SubjectLink({ org, subject }: { org: string; subject: Named }) {
-  const href = { approval: `/${org}/approvals/${subject.ref}`, machine: `/${org}/machines/${subject.ref}`, ruleset: `/${org}/boundaries/history/${subject.ref}` }[subject.kind]
+  const href = {
+    approval: `/${org}/approvals/${subject.ref}`,
+    machine: `/${org}/machines/${subject.ref}`,
+    ruleset: `/${org}/boundaries/history/${subject.ref}`,
+  }[subject.kind]
   return href ? (
     <Link className="link" href={href} prefetch={false}>
       {whoText(subject)}

@@ -1,6 +1,5 @@
 import { Download, ScrollText, SearchX } from 'lucide-react'
 import type { Metadata } from 'next'
-import { type Asked, pathWith, readAsked } from '#app/asked.ts'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
@@ -13,6 +12,7 @@ import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Pager } from '#app/_ui/pager.tsx'
 import { Select } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
+import { type Asked, pathWith, readAsked } from '#app/asked.ts'
 import { roleAtLeast } from '#core/role.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
@@ -50,7 +50,10 @@ export default async function AuditPage({ params, searchParams }: Props) {
           </Button>
         }
       />
-      <section aria-label="State of the ledger" className="mb-4 grid gap-x-6 gap-y-2 rounded-lg border bg-panel px-4 py-3 sm:grid-cols-[auto_minmax(0,1fr)]">
+      <section
+        aria-label="State of the ledger"
+        className="mb-4 grid gap-x-6 gap-y-2 rounded-lg border bg-panel px-4 py-3 sm:grid-cols-[auto_minmax(0,1fr)]"
+      >
         <div>
           <div className="text-ink-3 text-xs">Entries</div>
           <div className="font-semibold text-2xl tabular-nums tracking-[-0.02em]">{formatCount(page.size)}</div>
@@ -63,8 +66,9 @@ export default async function AuditPage({ params, searchParams }: Props) {
           </div>
         </div>
         <p className="text-ink-2 text-sm sm:col-span-2">
-          <strong className="font-semibold">Attested by the control plane.</strong> It writes this ledger itself, and nobody outside has countersigned it. Keep size and tree hash somewhere else: whoever
-          changes an old entry later cannot make them come out the same.
+          <strong className="font-semibold">Attested by the control plane.</strong> It writes this ledger itself, and
+          nobody outside has countersigned it. Keep size and tree hash somewhere else: whoever changes an old entry
+          later cannot make them come out the same.
         </p>
       </section>
       {!seesEverybody && (
@@ -94,7 +98,9 @@ export default async function AuditPage({ params, searchParams }: Props) {
             defaultValue={filter.subject ?? ''}
             placeholder="Anything"
             options={[
-              ...(filter.subject && !people.some(({ id }) => id === filter.subject) && !machines.some(({ id }) => id === filter.subject)
+              ...(filter.subject &&
+              !people.some(({ id }) => id === filter.subject) &&
+              !machines.some(({ id }) => id === filter.subject)
                 ? [{ value: filter.subject, label: filter.subject }]
                 : []),
               ...people.map(({ id, name, removedAt }) => ({ value: id, label: removedAt ? `${name} (left)` : name })),
@@ -112,7 +118,12 @@ export default async function AuditPage({ params, searchParams }: Props) {
       <Card>
         {page.items.length === 0 ? (
           isFiltered ? (
-            <EmptyState headingLevel={2} icon={<SearchX aria-hidden />} title="No entry fits" action={<Button href={base}>Show everything</Button>}>
+            <EmptyState
+              headingLevel={2}
+              icon={<SearchX aria-hidden />}
+              title="No entry fits"
+              action={<Button href={base}>Show everything</Button>}
+            >
               Nothing in the ledger is of this kind, by this person and in this time.
             </EmptyState>
           ) : (

@@ -26,7 +26,9 @@ export function InviteDialog({ org, ownRole }: { org: string; ownRole: Role }) {
   const invite = useMutation(
     trpc.member.invite.mutationOptions({
       onSuccess: (_, { name, email }) => {
-        toast(`${name} is invited`, { description: `A mail to ${email} is on its way. The invitation is open for a week.` })
+        toast(`${name} is invited`, {
+          description: `A mail to ${email} is on its way. The invitation is open for a week.`,
+        })
         setOpen(false)
         router.refresh()
       },
@@ -66,7 +68,14 @@ export function InviteDialog({ org, ownRole }: { org: string; ownRole: Role }) {
       <form id={form} onSubmit={submit} className="grid gap-4">
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label="E-mail address" required>
-            <TextInput name="email" type="email" autoComplete="off" autoCapitalize="off" spellCheck={false} maxLength={320} />
+            <TextInput
+              name="email"
+              type="email"
+              autoComplete="off"
+              autoCapitalize="off"
+              spellCheck={false}
+              maxLength={320}
+            />
           </Field>
           <Field label="Name" required>
             <TextInput name="name" autoComplete="off" maxLength={100} />

@@ -37,7 +37,10 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
   const their = self ? 'your' : 'their'
   return (
     <>
-      <Menu label={`What to do with ${name}`} trigger={<IconButton label={`More about ${name}`} icon={<Ellipsis aria-hidden />} size="sm" tooltip={false} />}>
+      <Menu
+        label={`What to do with ${name}`}
+        trigger={<IconButton label={`More about ${name}`} icon={<Ellipsis aria-hidden />} size="sm" tooltip={false} />}
+      >
         {mayRole && (
           <MenuItem icon={<UserPen aria-hidden />} onSelect={() => setAct('role')}>
             Change role…
@@ -82,7 +85,9 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
           confirmLabel="Sign out everywhere"
           onConfirm={async () => {
             const { sessions } = await signOut.mutateAsync({ org, id })
-            toast(`${self ? 'You are' : `${name} is`} signed out everywhere`, { description: `${formatPlural(sessions, 'session')} ended.` })
+            toast(`${self ? 'You are' : `${name} is`} signed out everywhere`, {
+              description: `${formatPlural(sessions, 'session')} ended.`,
+            })
           }}
         />
       )}
@@ -103,9 +108,13 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
         >
           <ul className="grid list-disc gap-1 pl-5 text-ink-2 marker:text-ink-3">
             <li>
-              {member.machines === 0 ? 'No machine is enrolled; one that is being enrolled is stopped.' : `${member.machines === 1 ? 'The one machine' : `All ${member.machines} machines`} of ${self ? 'yours' : name} ${member.machines === 1 ? 'is' : 'are'} revoked. A replacement joins anew.`}
+              {member.machines === 0
+                ? 'No machine is enrolled; one that is being enrolled is stopped.'
+                : `${member.machines === 1 ? 'The one machine' : `All ${member.machines} machines`} of ${self ? 'yours' : name} ${member.machines === 1 ? 'is' : 'are'} revoked. A replacement joins anew.`}
             </li>
-            <li>All browser sessions{self && ', this one too,'}, look-only links and credentials of the command end.</li>
+            <li>
+              All browser sessions{self && ', this one too,'}, look-only links and credentials of the command end.
+            </li>
             <li>Sign-ins under way are stopped: a code in {their} mail works no more.</li>
             <li>Requests that wait are withdrawn, and what was let through ends.</li>
             <li>{self ? 'You stay' : `${name} stays`} a member and can sign in anew with the same address.</li>

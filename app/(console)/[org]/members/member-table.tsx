@@ -32,12 +32,27 @@ export function MemberTable({ org, rows, reader }: { org: string; rows: readonly
         row.machines === 0 ? (
           <span className="text-ink-3">0</span>
         ) : (
-          <Link className="link" href={`/${org}/machines`} aria-label={`${row.machines} of ${row.name}, to the machines`}>
+          <Link
+            className="link"
+            href={`/${org}/machines`}
+            aria-label={`${row.machines} of ${row.name}, to the machines`}
+          >
             {row.machines}
           </Link>
         ),
     },
-    { key: 'signed-in', head: 'Last signed in', nowrap: true, numeric: true, cell: row => (row.lastSignedInAt ? <Time at={row.lastSignedInAt} show="relative" /> : <span className="text-ink-3">never</span>) },
+    {
+      key: 'signed-in',
+      head: 'Last signed in',
+      nowrap: true,
+      numeric: true,
+      cell: row =>
+        row.lastSignedInAt ? (
+          <Time at={row.lastSignedInAt} show="relative" />
+        ) : (
+          <span className="text-ink-3">never</span>
+        ),
+    },
     {
       key: 'joined',
       head: 'Joined',
@@ -50,20 +65,44 @@ export function MemberTable({ org, rows, reader }: { org: string; rows: readonly
         </>
       ),
     },
-    { key: 'acts', head: 'Acts', hideHead: true, numeric: true, className: '@max-[35rem]:justify-end', cell: row => <MemberActs org={org} member={row} reader={reader} /> },
+    {
+      key: 'acts',
+      head: 'Acts',
+      hideHead: true,
+      numeric: true,
+      className: '@max-[35rem]:justify-end',
+      cell: row => <MemberActs org={org} member={row} reader={reader} />,
+    },
   ]
   return <Table caption="Members" columns={columns} rows={rows} rowKey={row => row.id} />
 }
 
 /** Invitations that nobody has accepted yet. */
-export function InvitationTable({ org, rows, mayRevoke }: { org: string; rows: readonly InvitationRow[]; mayRevoke: boolean }) {
+export function InvitationTable({
+  org,
+  rows,
+  mayRevoke,
+}: {
+  org: string
+  rows: readonly InvitationRow[]
+  mayRevoke: boolean
+}) {
   const columns: Column<InvitationRow>[] = [
     { key: 'name', head: 'Invited', cell: person },
     { key: 'role', head: 'Role', nowrap: true, cell: row => <RolePill role={row.role} /> },
     { key: 'by', head: 'By', cell: row => row.invitedBy },
     { key: 'until', head: 'Open until', nowrap: true, cell: row => <Time at={row.expiresAt} /> },
     ...(mayRevoke
-      ? [{ key: 'acts', head: 'Acts', hideHead: true, numeric: true, className: '@max-[35rem]:justify-end', cell: (row: InvitationRow) => <RevokeInvitation org={org} invitation={row} /> }]
+      ? [
+          {
+            key: 'acts',
+            head: 'Acts',
+            hideHead: true,
+            numeric: true,
+            className: '@max-[35rem]:justify-end',
+            cell: (row: InvitationRow) => <RevokeInvitation org={org} invitation={row} />,
+          },
+        ]
       : []),
   ]
   return <Table caption="Open invitations" columns={columns} rows={rows} rowKey={row => row.id} />
@@ -75,7 +114,12 @@ export function FormerTable({ rows }: { rows: readonly MemberRow[] }) {
     { key: 'name', head: 'Former member', cell: person },
     { key: 'role', head: 'Last role', nowrap: true, cell: row => <RolePill role={row.role} /> },
     { key: 'joined', head: 'Joined', nowrap: true, wideOnly: true, cell: row => <Time at={row.joinedAt} show="day" /> },
-    { key: 'removed', head: 'Left', nowrap: true, cell: row => (row.removedAt ? <Time at={row.removedAt} show="day" /> : none) },
+    {
+      key: 'removed',
+      head: 'Left',
+      nowrap: true,
+      cell: row => (row.removedAt ? <Time at={row.removedAt} show="day" /> : none),
+    },
   ]
   return <Table caption="Former members" columns={columns} rows={rows} rowKey={row => row.id} />
 }

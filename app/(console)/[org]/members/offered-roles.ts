@@ -12,6 +12,11 @@ export function offeredRoles(own: Role): { value: Role; label: string; hint: str
   return order.map(role => {
     const open = mayGive(own, role)
     const why = role === 'owner' ? 'Only an owner makes an owner.' : `Above your own role, which is ${own}.`
-    return { value: role, label: role[0]!.toUpperCase() + role.slice(1), hint: open ? ROLE_WORDS[role] : why, disabled: !open }
+    return {
+      value: role,
+      label: role[0]!.toUpperCase() + role.slice(1),
+      hint: open ? ROLE_WORDS[role] : why,
+      disabled: !open,
+    }
   })
 }

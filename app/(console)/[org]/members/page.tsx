@@ -3,6 +3,7 @@ import type { Metadata } from 'next'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
+import { Disclosure } from '#app/_ui/disclosure.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
@@ -23,7 +24,11 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
   const now = members.filter(member => !member.removedAt)
   const former = members.filter(member => member.removedAt)
   const mayInvite = may(actor, 'member.invite')
-  const reader = { role: actor.role, rights: rightsOf(actor), ownSignIn: !['device_link', 'admin_credential'].includes(actor.method) }
+  const reader = {
+    role: actor.role,
+    rights: rightsOf(actor),
+    ownSignIn: !['device_link', 'admin_credential'].includes(actor.method),
+  }
   return (
     <>
       <PageHeader
@@ -53,7 +58,11 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
             <InvitationTable org={org} rows={invitations} mayRevoke={mayInvite} />
           </Card>
         )}
-        <Card title="What each role may do" sub="each may also do what those below it may" note="Nobody invites, promotes or removes above their own role, and the last owner stays.">
+        <Card
+          title="What each role may do"
+          sub="each may also do what those below it may"
+          note="Nobody invites, promotes or removes above their own role, and the last owner stays."
+        >
           <KeyValue
             items={[...ALL_ROLES]
               .sort((a, b) => roleRank(b) - roleRank(a))
@@ -69,17 +78,9 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
           />
         </Card>
         {former.length > 0 && (
-          <details className="group rounded-lg border bg-panel">
-            <summary className="flex min-h-10.25 cursor-pointer list-none items-center gap-2 rounded-lg px-4 text-ink-2 hover:text-ink">
-              <span aria-hidden className="text-ink-3 transition-transform group-open:rotate-90">
-                ›
-              </span>
-              {formatPlural(former.length, 'former member')}
-            </summary>
-            <div className="border-t">
-              <FormerTable rows={former} />
-            </div>
-          </details>
+          <Disclosure className="rounded-lg border bg-panel" summary={formatPlural(former.length, 'former member')}>
+            <FormerTable rows={former} />
+          </Disclosure>
         )}
       </div>
     </>

@@ -7,7 +7,12 @@ import type { Role } from '#core/role.ts'
 import type { MemberRow } from './member-outputs.ts'
 import { offeredRoles } from './offered-roles.ts'
 
-type Props = { member: MemberRow; ownRole: Role; onOpenChange: (open: boolean) => void; onChange: (role: Role) => Promise<unknown> }
+type Props = {
+  member: MemberRow
+  ownRole: Role
+  onOpenChange: (open: boolean) => void
+  onChange: (role: Role) => Promise<unknown>
+}
 
 export function RoleDialog({ member, ownRole, onOpenChange, onChange }: Props) {
   const [role, setRole] = useState<Role>(member.role)

@@ -22,7 +22,9 @@ export function AddConnection({ org }: { org: string }) {
   const add = useMutation(
     useTRPC().settings.addConnection.mutationOptions({
       onSuccess: (_, { name }) => {
-        toast(`${name} is connected`, { description: 'Now give the provider the redirect address that the settings show, then try it.' })
+        toast(`${name} is connected`, {
+          description: 'Now give the provider the redirect address that the settings show, then try it.',
+        })
         setOpen(false)
         router.refresh()
       },
@@ -32,7 +34,14 @@ export function AddConnection({ org }: { org: string }) {
     event.preventDefault()
     const data = new FormData(event.currentTarget)
     const text = (name: string) => String(data.get(name) ?? '')
-    add.mutate({ org, name: text('name'), issuer: text('issuer'), clientId: text('clientId'), clientSecret: text('clientSecret'), domains: typedDomains(text('domains')) })
+    add.mutate({
+      org,
+      name: text('name'),
+      issuer: text('issuer'),
+      clientId: text('clientId'),
+      clientSecret: text('clientSecret'),
+      domains: typedDomains(text('domains')),
+    })
   }
   return (
     <Dialog
@@ -60,7 +69,14 @@ export function AddConnection({ org }: { org: string }) {
           <TextInput name="name" maxLength={100} placeholder="Acme login" />
         </Field>
         <Field label="Issuer" hint="Exactly as the provider calls itself, to the last slash" required>
-          <TextInput name="issuer" type="url" maxLength={300} mono placeholder="https://login.example.com/acme" spellCheck={false} />
+          <TextInput
+            name="issuer"
+            type="url"
+            maxLength={300}
+            mono
+            placeholder="https://login.example.com/acme"
+            spellCheck={false}
+          />
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label="Client id" required>
@@ -70,7 +86,11 @@ export function AddConnection({ org }: { org: string }) {
             <TextInput name="clientSecret" type="password" maxLength={1000} mono autoComplete="new-password" />
           </Field>
         </div>
-        <Field label="Domains" optional hint="The only ones whose addresses this provider is believed about, such as acme.example. Empty: all.">
+        <Field
+          label="Domains"
+          optional
+          hint="The only ones whose addresses this provider is believed about, such as acme.example. Empty: all."
+        >
           <TextInput name="domains" maxLength={2000} mono spellCheck={false} />
         </Field>
         {add.error && (

@@ -19,7 +19,8 @@ export function CommandCard({ org, on, credentials, mayChange, ownId }: Props) {
       hideHead: true,
       numeric: true,
       className: '@max-[35rem]:justify-end',
-      cell: ({ id, member }) => (mayChange || member.id === ownId ? <RevokeCredential org={org} id={id} name={member.name} /> : null),
+      cell: ({ id, member }) =>
+        mayChange || member.id === ownId ? <RevokeCredential org={org} id={id} name={member.name} /> : null,
     },
   ]
   return (

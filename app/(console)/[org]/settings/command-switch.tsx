@@ -18,7 +18,11 @@ export function CommandSwitch({ org, on, mayChange }: { org: string; on: boolean
         disabled={!mayChange || save.isPending}
         onChange={() => (on ? setAsking(true) : save.mutate({ org, adminCredential: true }))}
       />
-      {save.error && <p role="alert" className="mt-2 text-held text-sm">{save.error.message}</p>}
+      {save.error && (
+        <p role="alert" className="mt-2 text-held text-sm">
+          {save.error.message}
+        </p>
+      )}
       <ConfirmDialog
         open={asking}
         onOpenChange={setAsking}

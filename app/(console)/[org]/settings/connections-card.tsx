@@ -22,8 +22,13 @@ export function ConnectionsCard({ org, origin, connections, mayChange }: Props) 
       note={mayChange ? undefined : 'Connecting and removing providers takes the role owner.'}
     >
       {connections.length === 0 ? (
-        <EmptyState icon={<KeyRound aria-hidden />} title="No provider is connected" action={mayChange ? <AddConnection org={org} /> : undefined}>
-          Members sign in with a code by e-mail. With your own provider they use the account that they have at work, and lose access here when they lose it there.
+        <EmptyState
+          icon={<KeyRound aria-hidden />}
+          title="No provider is connected"
+          action={mayChange ? <AddConnection org={org} /> : undefined}
+        >
+          Members sign in with a code by e-mail. With your own provider they use the account that they have at work, and
+          lose access here when they lose it there.
         </EmptyState>
       ) : (
         <ul>
@@ -34,14 +39,21 @@ export function ConnectionsCard({ org, origin, connections, mayChange }: Props) 
                   <h3 className="font-semibold">{name}</h3>
                   <code className="break-all text-ink-2">{issuer}</code>
                   <p className="text-ink-3 text-xs">
-                    client <code className="text-xs">{clientId}</code>, believed about {domains.length === 0 ? 'every domain' : formatList(domains)}, connected <Time at={createdAt} show="day" />
+                    client <code className="text-xs">{clientId}</code>, believed about{' '}
+                    {domains.length === 0 ? 'every domain' : formatList(domains)}, connected{' '}
+                    <Time at={createdAt} show="day" />
                   </p>
                 </div>
                 <form method="post" action="/auth/sso">
                   <input type="hidden" name="org" value={org} />
                   <input type="hidden" name="connection" value={id} />
                   <input type="hidden" name="next" value={`/${org}/settings`} />
-                  <Button type="submit" size="sm" aria-label={`Try ${name}: sign in through it`} title="Signs you in through it and comes back here">
+                  <Button
+                    type="submit"
+                    size="sm"
+                    aria-label={`Try ${name}: sign in through it`}
+                    title="Signs you in through it and comes back here"
+                  >
                     Try it
                   </Button>
                 </form>
@@ -54,7 +66,9 @@ export function ConnectionsCard({ org, origin, connections, mayChange }: Props) 
             </li>
           ))}
           <li className="grid gap-1 border-t p-4">
-            <span className="text-ink-2 text-sm">Sign-in page with {connections.length === 1 ? 'this provider' : 'these providers'}, to hand to members</span>
+            <span className="text-ink-2 text-sm">
+              Sign-in page with {connections.length === 1 ? 'this provider' : 'these providers'}, to hand to members
+            </span>
             <CodeLine text={`${origin}/sign-in?org=${org}`} label="Copy the address of the sign-in page" />
           </li>
         </ul>

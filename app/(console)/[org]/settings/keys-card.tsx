@@ -1,5 +1,6 @@
 import { Card } from '#app/_ui/card.tsx'
 import { CopyButton } from '#app/_ui/copy-button.tsx'
+import { Disclosure } from '#app/_ui/disclosure.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
@@ -25,7 +26,12 @@ export function KeysCard({ org, settings, mayRotate }: { org: string; settings: 
       ),
     },
     { key: 'kid', head: 'Thumbprint', cell: ({ kid }) => <code className="break-all text-xs">{kid}</code> },
-    { key: 'since', head: withAct ? 'Since' : 'Retired', nowrap: true, cell: key => <Time at={withAct ? key.createdAt : key.retiredAt!} show="day" /> },
+    {
+      key: 'since',
+      head: withAct ? 'Since' : 'Retired',
+      nowrap: true,
+      cell: key => <Time at={withAct ? key.createdAt : key.retiredAt!} show="day" />,
+    },
     ...(withAct && mayRotate
       ? [
           {
@@ -34,7 +40,9 @@ export function KeysCard({ org, settings, mayRotate }: { org: string; settings: 
             hideHead: true,
             numeric: true,
             className: '@max-[35rem]:justify-end',
-            cell: (key: ShownKey) => <RotateKey org={org} role={key.role} name={key.words.name} rotating={key.words.rotating} />,
+            cell: (key: ShownKey) => (
+              <RotateKey org={org} role={key.role} name={key.words.name} rotating={key.words.rotating} />
+            ),
           },
         ]
       : []),
@@ -44,7 +52,9 @@ export function KeysCard({ org, settings, mayRotate }: { org: string; settings: 
       id="keys"
       title="Keys"
       aside={
-        <Pill state="neutral">{root.custody === 'server' ? 'attested by the control plane' : 'held by the owners'}</Pill>
+        <Pill state="neutral">
+          {root.custody === 'server' ? 'attested by the control plane' : 'held by the owners'}
+        </Pill>
       }
       note={
         root.custody === 'server'
@@ -65,22 +75,25 @@ export function KeysCard({ org, settings, mayRotate }: { org: string; settings: 
                   <CopyButton text={root.digest} iconOnly label="Copy the digest of the root document" />
                 </span>
                 <span className="text-ink-2 text-sm">
-                  <code>holdpoint team status</code> shows the one that a machine has pinned. Compare the two by another way than this page: a bad control plane would show you what you hope to see.
+                  <code>holdpoint team status</code> shows the one that a machine has pinned. Compare the two by another
+                  way than this page: a bad control plane would show you what you hope to see.
                 </span>
               </>
             ),
           },
-          ...(committed ? [{ key: 'Next owner key', value: <code className="break-all text-xs">{committed.kid}</code> }] : []),
+          ...(committed
+            ? [{ key: 'Next owner key', value: <code className="break-all text-xs">{committed.kid}</code> }]
+            : []),
         ]}
       />
       <Table caption="Keys in use" columns={columns(true)} rows={current} rowKey={key => key.kid} />
       {retired.length > 0 && (
-        <details className="group border-t">
-          <summary className="cursor-pointer px-4 py-2.25 text-ink-2 -outline-offset-2 hover:text-ink">{formatPlural(retired.length, 'retired key')}, refused by machines</summary>
-          <div className="border-t">
-            <Table caption="Retired keys" columns={columns(false)} rows={retired} rowKey={key => key.kid} />
-          </div>
-        </details>
+        <Disclosure
+          className="border-t"
+          summary={`${formatPlural(retired.length, 'retired key')}, refused by machines`}
+        >
+          <Table caption="Retired keys" columns={columns(false)} rows={retired} rowKey={key => key.kid} />
+        </Disclosure>
       )}
     </Card>
   )

@@ -7,7 +7,11 @@ import type { Settings } from './settings-outputs.ts'
 
 /** Whether mail goes out, from whom, and what is stuck. Set where the control plane is started, not here. */
 export function MailCard({ mail, demoMailbox }: { mail: Settings['mail']; demoMailbox: boolean }) {
-  const state = mail.configured ? <Pill state={mail.stuck > 0 ? 'waiting' : 'passed'}>{mail.stuck > 0 ? 'some is stuck' : 'is sent'}</Pill> : <Pill state="shadow">is kept here</Pill>
+  const state = mail.configured ? (
+    <Pill state={mail.stuck > 0 ? 'waiting' : 'passed'}>{mail.stuck > 0 ? 'some is stuck' : 'is sent'}</Pill>
+  ) : (
+    <Pill state="shadow">is kept here</Pill>
+  )
   return (
     <Card
       id="mail"
@@ -36,7 +40,12 @@ export function MailCard({ mail, demoMailbox }: { mail: Settings['mail']; demoMa
           { key: 'From', value: <span className="break-all">{mail.from}</span> },
           { key: 'Waiting to go out', value: formatPlural(mail.waiting, 'mail') },
           ...(mail.stuck > 0
-            ? [{ key: 'Stuck', value: `${formatPlural(mail.stuck, 'mail')}, refused by the receiving side or tried too often. Nothing is lost by it: requests stand on the approvals page.` }]
+            ? [
+                {
+                  key: 'Stuck',
+                  value: `${formatPlural(mail.stuck, 'mail')}, refused by the receiving side or tried too often. Nothing is lost by it: requests stand on the approvals page.`,
+                },
+              ]
             : []),
         ]}
       />

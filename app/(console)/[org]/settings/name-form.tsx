@@ -18,7 +18,13 @@ export function NameForm({ org, name, mayChange }: { org: string; name: string; 
       }}
     >
       <Field label="Name" className="flex-1 basis-60" error={save.error?.message}>
-        <TextInput value={typed} onChange={event => setTyped(event.target.value)} maxLength={100} readOnly={!mayChange} autoComplete="off" />
+        <TextInput
+          value={typed}
+          onChange={event => setTyped(event.target.value)}
+          maxLength={100}
+          readOnly={!mayChange}
+          autoComplete="off"
+        />
       </Field>
       {mayChange && (
         <Button type="submit" loading={save.isPending} disabled={typed.trim() === '' || typed.trim() === name}>

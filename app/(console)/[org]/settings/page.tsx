@@ -35,7 +35,10 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
   ]
   return (
     <>
-      <PageHeader title="Settings" sub="How this organisation signs, signs in and answers. Every change stands in the audit with who made it." />
+      <PageHeader
+        title="Settings"
+        sub="How this organisation signs, signs in and answers. Every change stands in the audit with who made it."
+      />
       <div className="grid items-start gap-x-8 lg:grid-cols-[minmax(0,46rem)_minmax(0,1fr)]">
         <nav aria-label="Sections of this page" className="sticky top-6 order-last hidden text-sm lg:block">
           <ul className="grid gap-0.5 border-l">
@@ -52,19 +55,35 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
           {!mayChange && (
             <Banner
               kind="note"
-              title={roleAtLeast(actor.role, 'admin') ? 'This session may only read the settings.' : `You can read the settings; your role is ${actor.role}.`}
+              title={
+                roleAtLeast(actor.role, 'admin')
+                  ? 'This session may only read the settings.'
+                  : `You can read the settings; your role is ${actor.role}.`
+              }
             >
-              {roleAtLeast(actor.role, 'admin') ? 'Sign in with your own account to change them.' : 'Changing them takes the role admin or above.'}
+              {roleAtLeast(actor.role, 'admin')
+                ? 'Sign in with your own account to change them.'
+                : 'Changing them takes the role admin or above.'}
             </Banner>
           )}
-          {settings.restoredAt && <RestoreCard org={org} at={settings.restoredAt} mayConfirm={may(actor, 'restore.confirm')} />}
+          {settings.restoredAt && (
+            <RestoreCard org={org} at={settings.restoredAt} mayConfirm={may(actor, 'restore.confirm')} />
+          )}
           <Card id="organisation" title="Organisation">
             <div className="border-b p-4">
               <NameForm key={settings.name} org={org} name={settings.name} mayChange={mayChange} />
             </div>
             <KeyValue
               items={[
-                { key: 'Short name', value: <><code>{settings.slug}</code> <span className="text-ink-3 text-xs">stands in addresses and stays</span></> },
+                {
+                  key: 'Short name',
+                  value: (
+                    <>
+                      <code>{settings.slug}</code>{' '}
+                      <span className="text-ink-3 text-xs">stands in addresses and stays</span>
+                    </>
+                  ),
+                },
                 { key: 'Since', value: <Time at={settings.createdAt} show="day" /> },
               ]}
             />
@@ -78,8 +97,19 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
             />
           </Card>
           <KeysCard org={org} settings={settings} mayRotate={may(actor, 'keys.rotate')} />
-          <ConnectionsCard org={org} origin={env().publicUrl} connections={settings.connections} mayChange={may(actor, 'connection.change')} />
-          <CommandCard org={org} on={settings.adminCredential} credentials={settings.credentials} mayChange={mayChange} ownId={actor.memberId} />
+          <ConnectionsCard
+            org={org}
+            origin={env().publicUrl}
+            connections={settings.connections}
+            mayChange={may(actor, 'connection.change')}
+          />
+          <CommandCard
+            org={org}
+            on={settings.adminCredential}
+            credentials={settings.credentials}
+            mayChange={mayChange}
+            ownId={actor.memberId}
+          />
           <MailCard mail={settings.mail} demoMailbox={demoMailbox} />
         </div>
       </div>

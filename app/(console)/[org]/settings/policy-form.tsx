@@ -30,14 +30,29 @@ export function PolicyForm({ org, policy, mayChange }: { org: string; policy: Po
         save.mutate({ org, selfAnswer, whenBroken, maxAgeS })
       }}
     >
-      <RadioCards legend="May people answer their own requests?" value={selfAnswer} onChange={setSelfAnswer} options={shut(selfChoices(policy.selfAnswer))} />
-      <RadioCards legend="When a hook does not answer" value={whenBroken} onChange={setWhenBroken} options={shut(BROKEN_CHOICES)} columns={2} />
+      <RadioCards
+        legend="May people answer their own requests?"
+        value={selfAnswer}
+        onChange={setSelfAnswer}
+        options={shut(selfChoices(policy.selfAnswer))}
+      />
+      <RadioCards
+        legend="When a hook does not answer"
+        value={whenBroken}
+        onChange={setWhenBroken}
+        options={shut(BROKEN_CHOICES)}
+      />
       <Field
         label="Rules let nothing through when they are older than"
         hint="A machine that has not heard from here for so long still holds and refuses, but honours no approval until it has."
         className="max-w-md"
       >
-        <Select value={String(maxAgeS)} onChange={event => setMaxAgeS(Number(event.target.value))} options={ageChoices(policy.maxAgeS)} disabled={!mayChange} />
+        <Select
+          value={String(maxAgeS)}
+          onChange={event => setMaxAgeS(Number(event.target.value))}
+          options={ageChoices(policy.maxAgeS)}
+          disabled={!mayChange}
+        />
       </Field>
       {save.error && (
         <Banner kind="problem" title={save.error.message}>
@@ -49,7 +64,9 @@ export function PolicyForm({ org, policy, mayChange }: { org: string; policy: Po
           <Button type="submit" variant="primary" loading={save.isPending} disabled={same}>
             Save
           </Button>
-          <span className="text-ink-3 text-sm">Machines learn these three with the next boundaries that you publish.</span>
+          <span className="text-ink-3 text-sm">
+            Machines learn these three with the next boundaries that you publish.
+          </span>
         </div>
       )}
     </form>

@@ -23,12 +23,16 @@ export function RestoreCard({ org, at, mayConfirm }: { org: string; at: Date; ma
     >
       <div className="grid gap-3 p-4">
         <p>
-          A machine reported newer boundaries than this database holds. It was noticed <Time at={at} seconds />. Either the database was restored from a backup, or somebody shows machines another one.
+          A machine reported newer boundaries than this database holds. It was noticed <Time at={at} seconds />. Either
+          the database was restored from a backup, or somebody shows machines another one.
         </p>
         <ul className="grid list-disc gap-1 pl-5 text-ink-2 marker:text-ink-3">
           <li>Machines keep the boundaries that they have; nothing gets looser.</li>
           <li>What waited for an answer was withdrawn, and everybody signs in again.</li>
-          <li>Nothing is published until an owner confirms. What was published after the backup is lost here: compare with a machine before you publish.</li>
+          <li>
+            Nothing is published until an owner confirms. What was published after the backup is lost here: compare with
+            a machine before you publish.
+          </li>
         </ul>
         {mayConfirm && (
           <div>

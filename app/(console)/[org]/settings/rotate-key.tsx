@@ -8,7 +8,17 @@ import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
 import type { KeyRole } from '#core/key.ts'
 
-export function RotateKey({ org, role, name, rotating }: { org: string; role: string; name: string; rotating: string }) {
+export function RotateKey({
+  org,
+  role,
+  name,
+  rotating,
+}: {
+  org: string
+  role: string
+  name: string
+  rotating: string
+}) {
   const router = useRouter()
   const rotate = useMutation(useTRPC().settings.rotateKey.mutationOptions({ onSuccess: () => router.refresh() }))
   return (
@@ -24,7 +34,9 @@ export function RotateKey({ org, role, name, rotating }: { org: string; role: st
       typedWord="rotate"
       onConfirm={async () => {
         const { seq } = await rotate.mutateAsync({ org, role: role as KeyRole | 'owner' })
-        toast(`The key is rotated: root document ${seq}`, { description: 'Machines follow with their next poll, within five minutes.' })
+        toast(`The key is rotated: root document ${seq}`, {
+          description: 'Machines follow with their next poll, within five minutes.',
+        })
       }}
     >
       <p className="text-ink-2">{rotating}</p>

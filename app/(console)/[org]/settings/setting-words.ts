@@ -1,4 +1,4 @@
-import { formatDuration } from '#app/_ui/format.ts'
+import { formatDuration, formatPlural } from '#app/_ui/format.ts'
 import type { KeyRow, Settings } from './settings-outputs.ts'
 
 type Choice<V extends string> = { value: V; label: string; hint: string }
@@ -14,7 +14,11 @@ const SELF: Record<Settings['selfAnswer'], Choice<Settings['selfAnswer']>> = {
     label: 'With a sign-in of their own',
     hint: 'Whoever holds the role may answer their own request after signing in with single sign-on, a passkey or a code by e-mail. The record marks it as their own. A code by e-mail does not prove a person: an agent that can read the mail can type it.',
   },
-  key: { value: 'key', label: 'With an approval key', hint: 'Only an answer that is signed with an approval key counts for one’s own request.' },
+  key: {
+    value: 'key',
+    label: 'With an approval key',
+    hint: 'Only an answer that is signed with an approval key counts for one’s own request.',
+  },
 }
 
 /** Approval keys cannot be enrolled yet, so that choice is shown only where it is set. */
@@ -39,7 +43,14 @@ const AGES_S = [1, 6, 12, 24, 72, 168, 720].map(hours => hours * HOUR_S)
 
 /** How old rules may grow before they release nothing; what is set stands among the choices, whatever it is. */
 export function ageChoices(set: number): { value: string; label: string }[] {
-  return [...new Set([...AGES_S, set])].sort((a, b) => a - b).map(seconds => ({ value: String(seconds), label: formatDuration(seconds * 1000) }))
+  return [...new Set([...AGES_S, set])]
+    .sort((a, b) => a - b)
+    .map(seconds => ({ value: String(seconds), label: ageWords(seconds) }))
+}
+
+function ageWords(seconds: number): string {
+  if (seconds % (24 * HOUR_S) === 0) return formatPlural(seconds / (24 * HOUR_S), 'day')
+  return seconds % HOUR_S === 0 ? formatPlural(seconds / HOUR_S, 'hour') : formatDuration(seconds * 1000)
 }
 
 /** The keys that sign something today, in the order of their weight, and what a new one means. */
@@ -47,7 +58,8 @@ export const KEY_WORDS: Record<string, { name: string; signs: string; rotating: 
   owner: {
     name: 'Owner',
     signs: 'the root document, which lists all other keys',
-    rotating: 'The key that was committed beforehand takes over, and another one is committed. Machines accept no other successor.',
+    rotating:
+      'The key that was committed beforehand takes over, and another one is committed. Machines accept no other successor.',
   },
   ruleset: {
     name: 'Rule set',
@@ -57,7 +69,8 @@ export const KEY_WORDS: Record<string, { name: string; signs: string; rotating: 
   answer: {
     name: 'Answers',
     signs: 'answers to held agents',
-    rotating: 'Answers that a machine has fetched already keep their effect; those on their way are refused, and the agent asks again.',
+    rotating:
+      'Answers that a machine has fetched already keep their effect; those on their way are refused, and the agent asks again.',
   },
   fresh: {
     name: 'Freshness',
@@ -69,10 +82,16 @@ export const KEY_WORDS: Record<string, { name: string; signs: string; rotating: 
 export type ShownKey = KeyRow & { words: (typeof KEY_WORDS)[string] }
 
 /** Current keys first, role by role; then those that were retired. The committed successor of the owner key is told apart. */
-export function shownKeys(keys: readonly KeyRow[]): { current: ShownKey[]; retired: ShownKey[]; committed: ShownKey | undefined } {
+export function shownKeys(keys: readonly KeyRow[]): {
+  current: ShownKey[]
+  retired: ShownKey[]
+  committed: ShownKey | undefined
+} {
   const order = Object.keys(KEY_WORDS)
   const known = keys.filter(key => KEY_WORDS[key.role]).map(key => ({ ...key, words: KEY_WORDS[key.role]! }))
-  const current = known.filter(key => !key.retiredAt && !key.next).sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role))
+  const current = known
+    .filter(key => !key.retiredAt && !key.next)
+    .sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role))
   const retired = known.filter(key => key.retiredAt).sort((a, b) => b.retiredAt!.getTime() - a.retiredAt!.getTime())
   return { current, retired, committed: known.find(key => key.next && !key.retiredAt) }
 }

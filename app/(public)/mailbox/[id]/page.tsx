@@ -24,12 +24,23 @@ export default async function MailPage({ params }: { params: Promise<{ id: strin
     <Frame
       wide
       title={mail.subject}
-      notice={<Banner kind="demo" title="Demo mode separates nobody on this machine.">Real mail would have gone to {mail.to} only.</Banner>}
+      notice={
+        <Banner kind="demo" title="Demo mode separates nobody on this machine.">
+          Real mail would have gone to {mail.to} only.
+        </Banner>
+      }
     >
       <KeyValue
         className="-mx-4 border-y"
         items={[
-          { key: 'To', value: <Link className="link" href={`/mailbox?to=${encodeURIComponent(mail.to)}`}>{mail.to}</Link> },
+          {
+            key: 'To',
+            value: (
+              <Link className="link" href={`/mailbox?to=${encodeURIComponent(mail.to)}`}>
+                {mail.to}
+              </Link>
+            ),
+          },
           { key: 'Sent', value: <Time at={mail.at} seconds /> },
         ]}
       />

@@ -4,8 +4,8 @@ import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
-import { mayReadDemoMail } from '#server/auth/current.ts'
 import { type Asked, pathWith, readAsked } from '#app/asked.ts'
+import { mayReadDemoMail } from '#server/auth/current.ts'
 import { Frame } from '../../frame.tsx'
 import { HiddenFields } from '../../hidden-fields.tsx'
 import { RefusalBanner } from '../../refusal-banner.tsx'
@@ -36,7 +36,15 @@ export default async function CodePage({ searchParams }: { searchParams: Asked }
         <>
           <RefusalBanner code={error} />
           {demoMail && (
-            <Banner kind="demo" title="This start sends no mail." action={<Button size="sm" href="/mailbox" target="_blank">Open the demo mailbox</Button>}>
+            <Banner
+              kind="demo"
+              title="This start sends no mail."
+              action={
+                <Button size="sm" href="/mailbox" target="_blank">
+                  Open the demo mailbox
+                </Button>
+              }
+            >
               The code lies in the demo mailbox.
             </Banner>
           )}

@@ -2,9 +2,9 @@ import { ChevronRight } from 'lucide-react'
 import type { Metadata } from 'next'
 import { redirect } from 'next/navigation'
 import { Button } from '#app/_ui/button.tsx'
+import { type Asked, organisationOf, pathWith, readAsked } from '#app/asked.ts'
 import { methodName } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
-import { type Asked, organisationOf, pathWith, readAsked } from '#app/asked.ts'
 import { Frame } from '../../frame.tsx'
 import { HiddenFields } from '../../hidden-fields.tsx'
 import { RefusalBanner } from '../../refusal-banner.tsx'
@@ -24,7 +24,9 @@ export default async function OrganisationPage({ searchParams }: { searchParams:
       sub={
         wanted ? (
           <>
-            You work in <strong>{here.name}</strong>; the page you opened is of <strong>{organisations.find(({ slug }) => slug === wanted)?.name ?? wanted}</strong>. One session sees one organisation.
+            You work in <strong>{here.name}</strong>; the page you opened is of{' '}
+            <strong>{organisations.find(({ slug }) => slug === wanted)?.name ?? wanted}</strong>. One session sees one
+            organisation.
           </>
         ) : (
           `${member.email} belongs to more than one. You can change over later, at the top of the navigation.`
@@ -33,11 +35,16 @@ export default async function OrganisationPage({ searchParams }: { searchParams:
       notice={<RefusalBanner code={error} />}
     >
       {reachable ? (
-        <ul className="grid gap-2">
+        <ul className="grid grid-cols-[minmax(0,1fr)] gap-2">
           {organisations.map(({ slug, name }) => (
             <li key={slug}>
               <form method="post" action="/auth/organisation">
-                <HiddenFields fields={{ org: slug, next: organisationOf(next) === undefined || organisationOf(next) === slug ? next : undefined }} />
+                <HiddenFields
+                  fields={{
+                    org: slug,
+                    next: organisationOf(next) === undefined || organisationOf(next) === slug ? next : undefined,
+                  }}
+                />
                 <button
                   type="submit"
                   className="flex min-h-12 w-full items-center gap-3 rounded-lg border border-line-strong px-4 py-2 text-left hover:border-control hover:bg-raised"
@@ -58,7 +65,8 @@ export default async function OrganisationPage({ searchParams }: { searchParams:
       ) : (
         <>
           <p className="text-ink-2">
-            This session began with {methodName(member.method)}, which is good for {here.name} only. Sign in anew to open the page.
+            This session began with {methodName(member.method)}, which is good for {here.name} only. Sign in anew to
+            open the page.
           </p>
           <div className="flex flex-wrap gap-2">
             <Button variant="primary" href={pathWith('/sign-in', { next })}>
