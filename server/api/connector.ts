@@ -49,7 +49,7 @@ export const getRules = machineRoute('rules', undefined, async ({ ctx, request }
 
 /** RFC 9110 §13.1.2: a list of tags, compared weakly (a proxy that compresses marks ours as weak). */
 const namesTag = (header: string | null, etag: string): boolean =>
-  header?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
+  (header ?? '').split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
 
 export const getWait = machineRoute('wait', undefined, ({ ctx, query, request }) =>
   waitForNews(ctx, { rules: query.get('rules') ?? '', answers: wholeNumber(query, 'answers'), abort: request.signal }),
