@@ -54,18 +54,21 @@ function proveKey(input: JoinBody, hash: string): void {
 
 async function joinIn(tx: Tx, ctx: Omit<FeatureContext, 'actor'>, input: JoinBody, hash: string): Promise<JoinAnswer> {
   const token = await tx.token.findUnique({ where: { hash }, include: { member: { include: { org: true } } } })
-  if (token?.kind !== 'join' || token.member.removedAt) throw refused()
+  if (token?.kind !== 'join') throw refused()
+  // The member before the token, as whoever removes a member locks them.
+  const [member] = await tx.$queryRaw<{ removedAt: Date | null }[]>`
+    select "removedAt" from "Member" where id = ${token.memberId} for key share`
+  if (!member || member.removedAt) throw refused()
   // The database's clock decides, after the row was had: of two machines with one line, one joins.
   const taken = await tx.$executeRaw`
     update "Token" set "usedAt" = clock_timestamp() where id = ${token.id} and "usedAt" is null and "revokedAt" is null and "expiresAt" > clock_timestamp()`
   if (taken !== 1) throw refused()
-  const { member } = token
   const machineId = newId(ctx, 'machine')
   await tx.machine.create({
     data: {
       id: machineId,
       orgId: token.orgId,
-      memberId: member.id,
+      memberId: token.memberId,
       label: input.label,
       platform: input.platform,
       connector: input.connector,
@@ -83,20 +86,20 @@ async function joinIn(tx: Tx, ctx: Omit<FeatureContext, 'actor'>, input: JoinBod
       kind: 'machine',
       hash: hashToken(machineToken),
       orgId: token.orgId,
-      memberId: member.id,
+      memberId: token.memberId,
       machineId,
       createdAt: ctx.now,
     },
   })
   const roots = await rootsAfter(tx, token.orgId, 0)
   await notify(tx, { org: token.orgId, what: 'machine', machine: machineId })
-  const actor = { kind: 'machine', machineId, memberId: member.id, orgId: token.orgId, tokenId } as const
+  const actor = { kind: 'machine', machineId, memberId: token.memberId, orgId: token.orgId, tokenId } as const
   await recordEvidence(
     tx,
     { ...ctx, actor },
     {
       kind: 'machine.joined',
-      subject: { kind: 'member', id: member.id },
+      subject: { kind: 'member', id: token.memberId },
       data: {
         machine: machineId,
         platform: input.platform,
@@ -109,8 +112,8 @@ async function joinIn(tx: Tx, ctx: Omit<FeatureContext, 'actor'>, input: JoinBod
   return {
     machine: machineId,
     token: machineToken,
-    member: { id: member.id, name: member.name },
-    org: { id: token.orgId, slug: member.org.slug, name: member.org.name },
+    member: { id: token.memberId, name: token.member.name },
+    org: { id: token.orgId, slug: token.member.org.slug, name: token.member.org.name },
     roots,
   }
 }

@@ -208,6 +208,14 @@ describe('joining', () => {
     expect(await refusal(await join(body))).toMatchObject({ status: 401 })
   })
 
+  it('a line of a member who was removed joins nothing', async () => {
+    const gone = await makeMember(db.prisma, org, 'member', 'Gone')
+    const { url } = await makeJoinLine(contextOf(db.prisma, actorOf(org, gone, 'member')), {})
+    await db.prisma.member.update({ where: { id: gone }, data: { removedAt: new Date() } })
+    expect(await refusal(await join(joinBody(parseJoinLine(url)!.token).body))).toMatchObject({ status: 401 })
+    expect(await db.prisma.machine.count({ where: { memberId: gone } })).toBe(0)
+  })
+
   it('a member makes lines for themselves only, an admin for others; a machine link makes none', async () => {
     await expect(
       makeJoinLine(contextOf(db.prisma, actorOf(org, dev, 'member')), { memberId: org.ownerId }),
