@@ -26,7 +26,7 @@ export function Shell({ org, member, waiting, organisations, banners, children }
         Skip to the page
       </a>
       <PhoneBar {...{ org, member, waiting, organisations }} />
-      <div className="sticky top-0 hidden h-dvh flex-col border-r bg-panel px-3 py-4 md:flex">
+      <header className="sticky top-0 hidden h-dvh flex-col border-r bg-panel px-3 py-4 md:flex">
         <div className="mb-3">
           <OrganisationSwitch org={org} organisations={organisations} />
         </div>
@@ -36,7 +36,7 @@ export function Shell({ org, member, waiting, organisations, banners, children }
         <div className="-mx-3 mt-2 border-t px-3 pt-2">
           <MemberMenu member={member} />
         </div>
-      </div>
+      </header>
       <main id="main" tabIndex={-1} className="min-w-0 max-w-295 px-4 pt-5 pb-10 outline-0 sm:px-8 sm:pt-6">
         {banners && <div className="mb-5 grid gap-2 empty:hidden">{banners}</div>}
         {children}

@@ -36,12 +36,12 @@ export default async function JoinLinePage({ params }: { params: Promise<{ slug:
           </li>
           <li>
             Is the connector installed there already? Then join with this address alone:
-            <CodeLine className="mt-1.5" command text="holdpoint join '<the whole address, with everything after #>'" />
+            <code className="block pt-1">~/.holdpoint/bin/holdpoint join '&lt;this whole address&gt;'</code>
           </li>
           <li>
             Then wire the agents and start the daemon:
-            <CodeLine className="mt-1.5" command text="holdpoint hooks install" />
-            <CodeLine className="mt-1.5" command text="holdpoint daemon" />
+            <CodeLine className="mt-1.5" command text="~/.holdpoint/bin/holdpoint hooks install" />
+            <CodeLine className="mt-1.5" command text="~/.holdpoint/bin/holdpoint daemon" />
           </li>
         </ol>
       </Card>

@@ -1,5 +1,6 @@
 import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
+import { cn } from '#app/_ui/class-names.ts'
 import { formatPlural } from '#app/_ui/format.ts'
 import { Pill } from '#app/_ui/pill.tsx'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
@@ -22,12 +23,14 @@ export function BindingCard({ org, bindings }: { org: string; bindings: readonly
         </p>
       ) : (
         <ul>
-          {bindings.map(({ client, level, machines }) => (
+          {bindings.map(({ client, level, machines }, at) => (
             <li
               key={`${client}:${level}`}
               className="grid grid-cols-[1fr_auto_6.5rem] items-center gap-3 border-b px-4 py-2.25 last:border-b-0"
             >
-              <span className="min-w-0 truncate">{CLIENT_NAMES[client as Client] ?? client}</span>
+              <span className={cn('min-w-0 truncate', bindings[at - 1]?.client === client && 'text-ink-3')}>
+                {CLIENT_NAMES[client as Client] ?? client}
+              </span>
               <Pill state={levelPill(level)}>{LEVEL_WORDS[level]?.word ?? level}</Pill>
               <span className="text-right text-ink-3 text-xs">{formatPlural(machines, 'machine')}</span>
             </li>

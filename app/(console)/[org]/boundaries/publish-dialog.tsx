@@ -181,7 +181,7 @@ function Consequences({
       <li>
         {machines === 0
           ? 'No machine has joined yet; the first one takes it when it does.'
-          : `${formatPlural(machines, 'machine')} take it at once, or at their next poll.`}
+          : `${formatPlural(machines, 'machine')} ${machines === 1 ? 'takes it at once, or at its' : 'take it at once, or at their'} next poll.`}
       </li>
       {behind.length > 0 && (
         <li className="text-waiting">

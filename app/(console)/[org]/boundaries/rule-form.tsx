@@ -211,24 +211,25 @@ function More({ rule, text, errors, readOnly, take }: MoreProps) {
             onChange={event => set('on_unknown', event.target.value === 'pass' ? '' : event.target.value)}
           />
         </Field>
-        {(['tenants', 'projects', 'machines'] as const).map(kind => (
-          <Field
-            key={kind}
-            label={`Only for these ${kind}`}
-            optional
-            hint={kind === 'tenants' ? 'Names with commas, * being a wildcard. Unknown applies.' : undefined}
-            error={kind === 'tenants' ? errors.for : undefined}
-          >
-            <TypedInput
-              when="leave"
-              mono
-              value={rule.for[kind].join(', ')}
-              placeholder="all"
-              disabled={readOnly}
-              onWrite={typed => take(setAppliesTo(text, name, { ...rule.for, [kind]: namesIn(typed) }))}
-            />
-          </Field>
-        ))}
+        <div className="grid gap-4 sm:col-span-2 sm:grid-cols-3">
+          {(['tenants', 'projects', 'machines'] as const).map(kind => (
+            <Field
+              key={kind}
+              label={`Only these ${kind}`}
+              hint={kind === 'tenants' ? 'Names with commas, * being a wildcard. Unknown applies.' : undefined}
+              error={kind === 'tenants' ? errors.for : undefined}
+            >
+              <TypedInput
+                when="leave"
+                mono
+                value={rule.for[kind].join(', ')}
+                placeholder="all"
+                disabled={readOnly}
+                onWrite={typed => take(setAppliesTo(text, name, { ...rule.for, [kind]: namesIn(typed) }))}
+              />
+            </Field>
+          ))}
+        </div>
       </div>
     </details>
   )

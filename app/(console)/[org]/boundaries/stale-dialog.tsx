@@ -32,9 +32,9 @@ export function StaleDialog({ base, mine, theirs, onClose, onCarry }: Props) {
       title={`Version ${theirs.version} came first`}
       description={
         <>
-          {theirs.publishedBy ?? 'Somebody'} published it after you began from {from}
-          {theirs.note ? <>: “{theirs.note}”</> : ''}. Nothing of yours is lost, and nothing of theirs is overwritten
-          unseen.
+          {theirs.publishedBy ?? 'Somebody'} published it after you began from {from}.{' '}
+          {theirs.note && <>Their note: “{theirs.note}” </>}Nothing of yours is lost, and nothing of theirs is
+          overwritten unseen.
         </>
       }
       footer={

@@ -23,12 +23,11 @@ export function TextView({ text, problems, outline, readOnly, onWrite, onRule }:
     () =>
       problems.map(problem => ({
         line: problem.line,
-        column: problem.column,
-        endColumn: problem.endLine === problem.line ? problem.endColumn : undefined,
+        ...markOf(problem, text),
         message: problemText(problem),
         kind: problem.kind,
       })),
-    [problems],
+    [problems, text],
   )
   return (
     <div
@@ -43,4 +42,12 @@ export function TextView({ text, problems, outline, readOnly, onWrite, onRule }:
       <SchemaHelp />
     </div>
   )
+}
+
+/** Where a problem is underlined: its own columns, or its line's words where it has none (what the server found). */
+function markOf(problem: DraftProblem, text: string): { column: number; endColumn?: number } {
+  if (problem.endLine === problem.line) return { column: problem.column, endColumn: problem.endColumn }
+  if (problem.endLine !== undefined) return { column: problem.column }
+  const line = text.split('\n')[problem.line - 1] ?? ''
+  return { column: line.length - line.trimStart().length + 1, endColumn: line.trimEnd().length + 1 }
 }

@@ -19,6 +19,8 @@ type Props = { org: string; line: JoinLine; known: readonly string[]; onAgain: (
 export function JoinSteps({ org, line, known, onAgain }: Props) {
   const [shell, setShell] = useState<'posix' | 'powershell'>('posix')
   const pasted = (shell === 'posix' ? line.line : line.powershell) ?? `holdpoint join '${line.url}'`
+  // The folder is on nobody's PATH yet; the connector says how to put it there.
+  const program = shell === 'posix' ? '~/.holdpoint/bin/holdpoint' : '& "$HOME\\.holdpoint\\bin\\holdpoint.cmd"'
   return (
     <div className="grid gap-5">
       <Arrival org={org} line={line} known={known} onAgain={onAgain} />
@@ -49,13 +51,13 @@ export function JoinSteps({ org, line, known, onAgain }: Props) {
           </p>
         </Step>
         <Step number={2} title="Wire the agents">
-          <CodeLine command text="holdpoint hooks install" />
+          <CodeLine command={shell === 'posix'} text={`${program} hooks install`} />
           <p className="text-ink-2 text-sm">
             Adds the hook to each agent it finds, keeps what others put there, and proves itself with a test call.
           </p>
         </Step>
         <Step number={3} title="Start the daemon">
-          <CodeLine command text="holdpoint daemon" />
+          <CodeLine command={shell === 'posix'} text={`${program} daemon`} />
           <p className="text-ink-2 text-sm">
             It fetches the signed rules, checks them at every read, and decides. The hook starts it again when it is
             down.

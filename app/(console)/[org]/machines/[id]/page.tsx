@@ -61,7 +61,7 @@ export default async function MachinePage({ params }: { params: Promise<{ org: s
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.4fr)_minmax(0,1fr)]">
         <div className="grid min-w-0 gap-4">
           <Agents machine={machine} />
-          <Outcomes org={org} machine={machine} />
+          <Outcomes machine={machine} />
           <NotJudged machine={machine} />
         </div>
         <div className="grid min-w-0 gap-4">
@@ -150,7 +150,7 @@ function Agents({ machine }: { machine: MachineDetail }) {
   )
 }
 
-function Outcomes({ org, machine }: { org: string; machine: MachineDetail }) {
+function Outcomes({ machine }: { machine: MachineDetail }) {
   return (
     <Card
       title="What the organisation's rules did here"
@@ -310,9 +310,9 @@ function Alarms({ machine }: { machine: MachineDetail }) {
         {machine.alarms.map(alarm => (
           <li
             key={`${alarm.what}${alarm.at.toISOString()}`}
-            className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 border-b px-4 py-2.25 last:border-b-0"
+            className="grid grid-cols-[1fr_auto] items-baseline gap-x-3 border-b px-4 py-2.25 last:border-b-0"
           >
-            <span className={alarm.serious ? 'min-w-0 flex-1 font-medium text-held' : 'min-w-0 flex-1'}>
+            <span className={alarm.serious ? 'min-w-0 font-medium text-held' : 'min-w-0'}>
               {alarmWords(alarm.what)}
               {alarm.count > 1 && ` (${formatCount(alarm.count)} times)`}
             </span>
