@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FRESH_HEADER } from '#core/protocol.ts'
-import { type Case, interleave, type Row } from '../bench.ts'
+import { type Case, median, type Row } from '../bench.ts'
 import { Connector } from '../connector.ts'
 import { startControlPlane } from '../control-plane.ts'
 import { type Load, requestsPerSecond } from '../load.ts'
@@ -9,7 +9,9 @@ import { RULES } from '../rules.ts'
 import { withUndo } from '../undo.ts'
 
 const ROUND_MS = 300
-const ROUNDS = 15
+const ROUNDS = 25
+const WARM_UP = 5
+const CONNECTIONS = 32
 const AT_LEAST = 0.8
 
 /** The poll of a machine that has the newest rules, beside a route handler of the same build that answers a constant. */
@@ -35,28 +37,28 @@ export const row: Row = {
         status: 304,
         header: FRESH_HEADER.toLowerCase(),
       }
-      const bare: Load = { port, method: 'HEAD', path: '/auth/email', status: 204 }
-      const cases: Case[] = []
-      for (const connections of [8, 64]) {
-        const rate = await interleave(
-          {
-            poll: () => requestsPerSecond(poll, connections, ROUND_MS),
-            bare: () => requestsPerSecond(bare, connections, ROUND_MS),
-          },
-          ROUNDS,
-        )
-        cases.push({
-          row: 'poll',
-          case: `unchanged, ${connections} connections`,
-          value: rate.poll,
-          unit: 'requests/s',
-          against: 'a route handler of the same build that answers a constant',
-          againstValue: rate.bare,
-          ratio: rate.bare / rate.poll,
-          must: `${AT_LEAST} of its requests a second`,
-          ok: rate.poll / rate.bare >= AT_LEAST,
-        })
+      // HEAD of a form's door: a constant, whoever asks; like a 304 it has no body
+      const bare: Load = { port, method: 'HEAD', path: '/auth/email', headers: poll.headers, status: 204 }
+      const rates = { poll: [] as number[], bare: [] as number[] }
+      for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+        for (const name of round % 2 ? (['poll', 'bare'] as const) : (['bare', 'poll'] as const)) {
+          const rate = await requestsPerSecond(name === 'poll' ? poll : bare, CONNECTIONS, ROUND_MS)
+          if (round >= WARM_UP) rates[name].push(rate)
+        }
       }
-      return cases
+      // of each pair and not of the medians: what else the machine does changes slower than a round
+      const ratio = median(rates.poll.map((rate, i) => rates.bare[i]! / rate))
+      const measured: Case = {
+        row: 'poll',
+        case: `unchanged rules, ${CONNECTIONS} connections`,
+        value: median(rates.poll),
+        unit: 'requests/s',
+        against: 'a route handler of the same build that answers a constant',
+        againstValue: median(rates.bare),
+        ratio,
+        must: `${AT_LEAST} of its requests a second`,
+        ok: 1 / ratio >= AT_LEAST,
+      }
+      return [measured]
     }),
 }
