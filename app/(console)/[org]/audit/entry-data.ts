@@ -1,6 +1,7 @@
 import type { SessionMethod } from '#core/approval/answer.ts'
 import type { Json } from '#core/json.ts'
 import { methodName } from '#core/permission.ts'
+import { ageWords } from '../settings/age-words.ts'
 
 /** One fact of an entry. `when` is set for moments; `code` marks digests, ids and whatever is not prose. */
 export type EntryFact = { key: string; text: string; code: boolean; when?: Date }
@@ -22,7 +23,6 @@ const KEYS: Record<string, string> = {
   why: 'Why',
   seq: 'Number',
   ruleset: 'Rule set',
-  maxAgeS: 'Greatest age (s)',
 }
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 const CODE = /^[A-Za-z0-9_-]{20,}$|^[a-z]{2,4}[-_][a-z0-9]{6,}$|^https?:/
@@ -68,7 +68,10 @@ export function entryGist(kind: string, data: { readonly [key: string]: Json }):
   const text = (key: string) =>
     typeof data[key] === 'string' || typeof data[key] === 'number' ? String(data[key]).replaceAll('_', ' ') : undefined
   if (kind === 'member.role_changed' || kind === 'organisation.setting_changed') {
-    const change = data.from !== undefined && data.to !== undefined ? `${data.from} → ${data.to}` : undefined
+    const change =
+      data.from !== undefined && data.to !== undefined
+        ? `${settingWords(data.setting, data.from)} → ${settingWords(data.setting, data.to)}`
+        : undefined
     return (
       [text('setting') && (SETTINGS[String(data.setting)] ?? text('setting')), change].filter(Boolean).join(': ') ||
       undefined
@@ -93,8 +96,13 @@ const SETTINGS: Record<string, string> = {
   name: 'name',
   selfAnswer: 'own requests',
   whenBroken: 'when a hook is broken',
-  maxAgeS: 'greatest age of rules (s)',
+  maxAgeS: 'greatest age of rules',
   adminCredential: 'credentials of the command',
+}
+
+const settingWords = (setting: Json | undefined, value: Json): string => {
+  if (setting === 'maxAgeS' && typeof value === 'number') return ageWords(value)
+  return value === true ? 'on' : value === false ? 'off' : String(value)
 }
 
 function ruleNames(rules: readonly Json[]): string | undefined {

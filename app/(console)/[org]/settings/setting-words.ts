@@ -1,4 +1,4 @@
-import { formatDuration, formatPlural } from '#app/_ui/format.ts'
+import { ageWords } from './age-words.ts'
 import type { KeyRow, Settings } from './settings-outputs.ts'
 
 type Choice<V extends string> = { value: V; label: string; hint: string }
@@ -46,11 +46,6 @@ export function ageChoices(set: number): { value: string; label: string }[] {
   return [...new Set([...AGES_S, set])]
     .sort((a, b) => a - b)
     .map(seconds => ({ value: String(seconds), label: ageWords(seconds) }))
-}
-
-function ageWords(seconds: number): string {
-  if (seconds % (24 * HOUR_S) === 0) return formatPlural(seconds / (24 * HOUR_S), 'day')
-  return seconds % HOUR_S === 0 ? formatPlural(seconds / HOUR_S, 'hour') : formatDuration(seconds * 1000)
 }
 
 /** The keys that sign something today, in the order of their weight, and what a new one means. */
