@@ -11,6 +11,8 @@ const OUT = path.join(root, '.next/standalone')
 const STAMP = path.join(root, '.next/holdpoint-sources')
 /** The bundle that puts the demo organisation into an empty database. */
 export const SEED = path.join(root, '.next/boot/seed.mjs')
+/** The bundle that makes one more organisation. */
+export const ORGANISATION = path.join(root, '.next/boot/organisation.mjs')
 /** The server as Next builds it, with everything it needs beside it. */
 export const SERVER = path.join(OUT, 'server.js')
 
@@ -21,7 +23,7 @@ export const SERVER = path.join(OUT, 'server.js')
 export async function ensureBuilt(say) {
   const sources = fingerprint()
   const stamp = fs.existsSync(STAMP) ? fs.readFileSync(STAMP, 'utf8') : ''
-  if (stamp === sources && fs.existsSync(SERVER) && fs.existsSync(SEED)) return
+  if (stamp === sources && fs.existsSync(SERVER) && fs.existsSync(ORGANISATION)) return
   say(`Building ${stamp ? '(the sources changed)' : '(about half a minute)'} ...`)
   const started = Date.now()
   fs.rmSync(STAMP, { force: true })
@@ -48,20 +50,21 @@ function copyStatic(folder) {
   if (fs.existsSync(path.join(root, folder))) fs.cpSync(path.join(root, folder), to, { recursive: true })
 }
 
-/** What stands beside the pages: the connector that the server hands out, and the seed. */
+/** What stands beside the pages: the connector that the server hands out, the seed, and the maker of organisations. */
 export async function bundleParts() {
   const { buildConnector } = await import(pathToFileURL(path.join(root, 'agent/build.mjs')).href)
   await buildConnector()
-  await bundleSeed()
+  await bundleEntry('server/boot/seed.ts', SEED)
+  await bundleEntry('server/boot/organisation.ts', ORGANISATION)
 }
 
-/** Packages stay outside: the seed runs beside node_modules. */
-async function bundleSeed() {
+/** Packages stay outside: these run beside node_modules. */
+async function bundleEntry(entry, outfile) {
   const { build: bundle } = await import('esbuild')
   await bundle({
     absWorkingDir: root,
-    entryPoints: ['server/boot/seed.ts'],
-    outfile: SEED,
+    entryPoints: [entry],
+    outfile,
     bundle: true,
     format: 'esm',
     platform: 'node',

@@ -28,10 +28,11 @@ const TENANTS = [
 const lock = (tx: Tx) => tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended('holdpoint seed', 0))::text`
 
 /**
- * Makes the demo organisation when there is none, and a one-time sign-in for its owner as long as no owner of it has ever
+ * Makes the demo organisation when there is none (HOLDPOINT_DEMO=off leaves it out), and a one-time sign-in for its owner as long as no owner of it has ever
  * signed in: one that was missed or is too old is made anew at the next start.
  */
 export async function seed(): Promise<Seeded> {
+  if (process.env.HOLDPOINT_DEMO === 'off') return {}
   const visit = openContext({ kind: 'system', orgId: '' })
   await makeDemo(visit)
   return visit.db.$transaction(async tx => {
