@@ -21,7 +21,7 @@ export function TextInput({ mono, prefix, suffix, className, ...rest }: Props) {
   return (
     <span
       className={cn(
-        'entry flex items-center gap-2 has-aria-invalid:border-held has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:outline-accent',
+        'entry flex items-center gap-2 has-disabled:bg-raised has-disabled:text-ink-2 has-aria-invalid:border-held has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:outline-accent',
         '[&_input]:min-h-0 [&_input]:border-0 [&_input]:bg-transparent [&_input]:p-0 [&_input]:outline-0',
         className,
       )}

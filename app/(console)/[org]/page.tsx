@@ -32,7 +32,7 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
       />
       <div className="grid gap-4">
         {!(hasMachine && hasMembers && hasRules) && <SetupCard org={org} setup={overview.setup} rights={rights} />}
-        <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
+        <div className="grid grid-cols-2 gap-3 sm:gap-4 xl:grid-cols-4">
           <StatTile
             label="Waiting for an answer"
             value={overview.waiting.length}

@@ -44,12 +44,13 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
   const router = useRouter()
   const readOnly = readOnlyWhy !== undefined
   const inForce = useMemo(() => asInForce(current), [current])
-  const draft = useDraft(org, memberId, inForce)
+  const draft = useDraft(org, memberId, inForce, !readOnly)
   const { base, text, write } = draft
   const dirty = draft.dirty && !readOnly
   const [view, setView] = useState<'form' | 'yaml'>('form')
   const [wanted, setWanted] = useState<string>()
-  const [closed, setClosed] = useState(false)
+  // Who may not write reads the sentences first.
+  const [closed, setClosed] = useState(readOnly)
   const [reviewing, setReviewing] = useState(false)
   const [stale, setStale] = useState<InForce>()
 
@@ -59,7 +60,7 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
   const { check, preview, previewFailed } = useCheck(org, text, analysis)
   const problems = useMemo(() => problemsOf(analysis, check), [analysis, check])
   const errors = problems.filter(problem => problem.kind === 'error').length
-  const names = analysis.outline.map(rule => rule.name)
+  const names = [...new Set(analysis.outline.map(rule => rule.name))]
   const selected = wanted !== undefined && names.includes(wanted) ? wanted : names[0]
   const overtaken = dirty && current.version > base.version && !reviewing
   const leaving = useLeaveWarning(dirty)

@@ -36,7 +36,8 @@ export function ConditionFields({ rule, error, disabled, onWrite }: Props) {
       </legend>
       {rule.when.map((condition, at) => (
         <ConditionRow
-          key={condition.figure}
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row keeps its focus when its figure is changed
+          key={at}
           condition={condition}
           choices={[condition.figure, ...unused]}
           qualifiers={rule.qualifiers}

@@ -93,8 +93,18 @@ export function PublishDialog(props: Props) {
         }}
       >
         {publish.error && errorCode(publish.error) !== 'STALE_EDIT' && (
-          <Banner kind="problem" title={publish.error.message}>
-            {errorRemedy(publish.error)} Nothing was published.
+          <Banner
+            kind="problem"
+            title={publish.error.message}
+            action={
+              errorCode(publish.error) === 'NOT_SIGNED_IN' && (
+                <Button size="sm" href={`/sign-in?next=/${org}/boundaries`}>
+                  Sign in
+                </Button>
+              )
+            }
+          >
+            {errorRemedy(publish.error)} Nothing was published, and your draft is kept in this browser.
           </Banner>
         )}
         {check.error && (

@@ -28,7 +28,8 @@ export function RequireLadder({ value, disabled, onChange, showLabel = true }: P
         showLabel={showLabel}
         full
         disabled={disabled}
-        value={rung}
+        // Nothing is chosen while the text says something else; the control stays a controlled one.
+        value={rung ?? ('' as Rung)}
         onChange={next => onChange(next === 'approver' ? `approver:${role}` : next)}
         segments={[
           { value: 'allow', label: 'allow' },

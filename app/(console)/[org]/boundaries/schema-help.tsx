@@ -1,11 +1,11 @@
 import { ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ACTIONS, CONDITION_ACTIONS } from '#core/boundary/rule.ts'
-import { FIGURE_NAMES } from '#core/figure.ts'
-import { ACTION_HELP, FIGURE_HELP, KEY_HELP } from './rule-words.ts'
+import { FIGURE_NAMES, type FigureName } from '#core/figure.ts'
+import { ACTION_HELP, FIGURE_HELP, KEY_HELP, startingValue } from './rule-words.ts'
 
 /** What can stand in a rule, from the same tables that the parser reads. */
-export function SchemaHelp() {
+export function SchemaHelp({ onInsert }: { onInsert?: (text: string) => void }) {
   return (
     <details className="group border-t">
       <summary className="flex min-h-10 list-none items-center gap-2 px-4 text-sm -outline-offset-2 hover:bg-raised">
@@ -15,21 +15,21 @@ export function SchemaHelp() {
       <div className="grid gap-4 px-4 pt-1 pb-4 text-sm">
         <Terms title="Keys of a rule">
           {KEY_HELP.map(({ key, takes, help }) => (
-            <Term key={key} word={key}>
+            <Term key={key} word={key} insert={`${key}: `} onInsert={onInsert}>
               {takes}. {help}
             </Term>
           ))}
         </Terms>
         <Terms title="Actions">
           {ACTIONS.map(action => (
-            <Term key={action} word={action}>
+            <Term key={action} word={action} insert={action} onInsert={onInsert}>
               {ACTION_HELP[action]}
             </Term>
           ))}
         </Terms>
         <Terms title="Conditions">
           {FIGURE_NAMES.map(figure => (
-            <Term key={figure} word={figure}>
+            <Term key={figure} word={figure} insert={conditionText(figure)} onInsert={onInsert}>
               {FIGURE_HELP[figure]} <span className="text-ink-3">For {CONDITION_ACTIONS[figure].join(', ')}.</span>
             </Term>
           ))}
@@ -53,13 +53,33 @@ function Terms({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-function Term({ word, children }: { word: string; children: ReactNode }) {
+type TermProps = { word: string; insert: string; onInsert?: (text: string) => void; children: ReactNode }
+
+function Term({ word, insert, onInsert, children }: TermProps) {
   return (
     <>
       <dt>
-        <code>{word}</code>
+        {onInsert ? (
+          <button
+            type="button"
+            title="Put it in at the cursor"
+            onClick={() => onInsert(insert)}
+            className="rounded-sm text-left text-accent hover:underline"
+          >
+            <code>{word}</code>
+            <span className="sr-only">: put it in at the cursor</span>
+          </button>
+        ) : (
+          <code>{word}</code>
+        )}
       </dt>
       <dd className="text-ink-2 max-sm:mb-1">{children}</dd>
     </>
   )
+}
+
+/** `session_cost_usd: ">= 20"`: a condition to be changed. */
+function conditionText(figure: FigureName): string {
+  const { op, value } = startingValue(figure)
+  return `${figure}: "${op} ${value}"`
 }

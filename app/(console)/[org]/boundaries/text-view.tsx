@@ -1,6 +1,6 @@
 'use client'
 
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import { CodeEditor } from '#app/_ui/code-editor.tsx'
 import type { RuleOutline } from '#core/boundary/edit.ts'
 import { problemText, ruleAtLine } from './analyse.ts'
@@ -29,8 +29,19 @@ export function TextView({ text, problems, outline, readOnly, onWrite, onRule }:
       })),
     [problems, text],
   )
+  const box = useRef<HTMLDivElement>(null)
+  /** Through the browser's own editing, so that undo takes it back. */
+  const insert = (words: string) => {
+    const area = box.current?.querySelector('textarea')
+    if (!area) return
+    area.focus()
+    if (document.execCommand('insertText', false, words)) return
+    area.setRangeText(words, area.selectionStart, area.selectionEnd, 'end')
+    onWrite(area.value)
+  }
   return (
     <div
+      ref={box}
       onSelect={event => {
         if (!(event.target instanceof HTMLTextAreaElement)) return
         const line = event.target.value.slice(0, event.target.selectionStart).split('\n').length
@@ -39,7 +50,7 @@ export function TextView({ text, problems, outline, readOnly, onWrite, onRule }:
       }}
     >
       <CodeEditor label="Rule set, YAML" value={text} onChange={onWrite} errors={errors} readOnly={readOnly} />
-      <SchemaHelp />
+      <SchemaHelp {...(readOnly ? {} : { onInsert: insert })} />
     </div>
   )
 }

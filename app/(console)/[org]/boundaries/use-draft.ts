@@ -1,6 +1,6 @@
 'use client'
 
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { type Base, type Draft, draftKey, dropDraft, keepDraft, loadDraft } from './draft-store.ts'
 
 const MOST_UNDO = 100
@@ -11,22 +11,25 @@ type State = { base: Base; text: string; past: readonly string[] }
  * The text being written, what it was written against, and the steps back. Whatever differs from its base is kept in this
  * browser at once and found again after a reload, an error or a new sign-in.
  */
-export function useDraft(org: string, memberId: string, current: Base) {
+export function useDraft(org: string, memberId: string, current: Base, enabled: boolean) {
   const key = draftKey(org, memberId)
   const [{ base, text, past }, setState] = useState<State>({ base: current, text: current.text, past: [] })
   const [found, setFound] = useState<Draft>()
   const [kept, setKept] = useState(true)
   const [ready, setReady] = useState(false)
+  /** Whether what is kept is of this page: another one's draft is not for us to drop. */
+  const keeping = useRef(false)
   const dirty = text !== base.text
 
   useEffect(() => {
-    const draft = loadDraft(key)
+    const draft = enabled ? loadDraft(key) : undefined
     if (draft && draft.text !== draft.base.text) {
       setState({ base: draft.base, text: draft.text, past: [] })
       setFound(draft)
+      keeping.current = true
     }
     setReady(true)
-  }, [key])
+  }, [key, enabled])
 
   // Somebody published while nothing of ours was written: show theirs. Versions only rise; just after a publication of our
   // own, what the page was rendered with is still the older one.
@@ -35,10 +38,15 @@ export function useDraft(org: string, memberId: string, current: Base) {
   }, [ready, dirty, base.version, current])
 
   useEffect(() => {
-    if (!ready) return
-    if (text === base.text) dropDraft(key)
-    else setKept(keepDraft(key, { base, text, savedAt: new Date().toISOString() }))
-  }, [ready, key, base, text])
+    if (!ready || !enabled) return
+    if (text !== base.text) {
+      keeping.current = true
+      setKept(keepDraft(key, { base, text, savedAt: new Date().toISOString() }))
+    } else if (keeping.current) {
+      keeping.current = false
+      dropDraft(key)
+    }
+  }, [ready, enabled, key, base, text])
 
   /** A step that Undo takes back; typing passes `typing` and leaves undo to the text box. */
   const write = useCallback((next: string, typing = false) => {

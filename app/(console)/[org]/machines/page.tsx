@@ -29,6 +29,12 @@ export default async function MachinesPage({ params, searchParams }: Props) {
   const people = members
     .filter(member => !member.removedAt)
     .map(({ id, name }) => ({ id, name, machines: here.filter(row => row.member.id === id).length }))
+  // An admin reports anybody's laptop lost, everybody their own.
+  const owners = may(actor, 'laptop.lost')
+    ? people
+    : may(actor, 'machine.add')
+      ? people.filter(person => person.id === actor.memberId)
+      : []
   const adder = may(actor, 'machine.add') && (
     <AddMachine
       org={org}
@@ -46,10 +52,12 @@ export default async function MachinesPage({ params, searchParams }: Props) {
         sub="Each joined connector, whose it is, which rules it obeys and how far every agent on it is bound. What you see is what the machines told."
         facts={here.length > 0 ? formatPlural(here.length, 'machine') : undefined}
         actions={
-          <>
-            {may(actor, 'laptop.lost') && <LaptopLost org={org} members={people} />}
-            {adder}
-          </>
+          (adder || owners.length > 0) && (
+            <>
+              {owners.length > 0 && <LaptopLost org={org} members={owners} />}
+              {adder}
+            </>
+          )
         }
       />
       <div className="grid gap-4">
@@ -58,7 +66,7 @@ export default async function MachinesPage({ params, searchParams }: Props) {
             here.length > 0 && (
               <dl className="flex flex-wrap gap-x-5 gap-y-1.5 text-xs">
                 {(['current', 'behind', 'silent', 'alarm'] as const).map(state => (
-                  <div key={state} className="flex flex-wrap items-center gap-2">
+                  <div key={state} className="flex items-center gap-2">
                     <dt>
                       <MachineStatePill state={state} />
                     </dt>
