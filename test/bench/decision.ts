@@ -9,8 +9,8 @@ import { root } from '#server/boot/environment.mjs'
 import { spend, transcriptOf } from './connector.ts'
 import { type Later, temporaryFolder } from './undo.ts'
 
-const CALLS = 2000
-const WARM_UP = 300
+const CALLS = 1500
+const WARM_UP = 100
 const SESSION = '00000000-0000-4000-8000-000000000001'
 
 /** Rules of a developer's own, of several kinds, all enforced. */

@@ -18,8 +18,8 @@ import {
 } from './transcript.ts'
 
 const CHUNK = 1024 * 1024
-/** A transcript grows by a few lines between two calls: a whole chunk's memory for them would cost more than reading them. */
-const CHUNK_LEAST = 16 * 1024
+/** A transcript grows by a few lines between two calls: memory of their own would cost more than reading them. */
+const SMALL = Buffer.allocUnsafeSlow(64 * 1024)
 /** A longer line is dropped unread: no response is that long, and memory stays flat. */
 const LINE_MAX = 32 * 1024 * 1024
 /** One call reads at most so much, so that a daemon stays responsive; the caller asks again. */
@@ -88,8 +88,8 @@ function readFile(state: ClaudeUsageState, root: string, name: string, agentId: 
     if (stat.size === mark.offset && known === mark) return false
     let { offset } = mark
     let skipping = mark.skipping ?? false
-    let size = Math.min(CHUNK, Math.max(CHUNK_LEAST, stat.size - offset))
-    let buffer = Buffer.allocUnsafe(size)
+    let buffer = stat.size - offset <= SMALL.length ? SMALL : Buffer.allocUnsafe(CHUNK)
+    let size = buffer.length
     let more = false
     for (;;) {
       const got = fs.readSync(fd, buffer, 0, size, offset)
