@@ -52,6 +52,8 @@ export function RadioCards<V extends string>({
               name={name ?? own}
               value={option.value}
               disabled={option.disabled}
+              // As browsers do it for Tab; said aloud, so that a dialog's first focus lands on the chosen one too.
+              tabIndex={value !== undefined && value !== option.value ? -1 : undefined}
               aria-describedby={option.hint ? `${own}-${option.value}-hint` : undefined}
               {...(value === undefined
                 ? { defaultChecked: option.value === defaultValue }

@@ -18,7 +18,7 @@ export function EntryList({ org, rows, size }: { org: string; rows: readonly Evi
       {rows.map(row => (
         <li key={row.seq} value={row.seq} id={`entry-${row.seq}`} className="border-b last:border-b-0">
           <details className="group">
-            <summary className="grid cursor-pointer list-none grid-cols-[1rem_minmax(0,1fr)_auto] items-baseline gap-x-3 px-4 py-2.25 -outline-offset-2 hover:bg-raised @2xl:grid-cols-[1rem_3rem_minmax(0,5fr)_minmax(0,3fr)_auto]">
+            <summary className="grid cursor-pointer list-none grid-cols-[1rem_minmax(0,1fr)_auto] items-baseline gap-x-3 px-4 py-2.25 -outline-offset-2 hover:bg-raised @2xl:grid-cols-[1rem_3rem_minmax(0,5fr)_minmax(0,3fr)_6rem]">
               <ChevronRight
                 aria-hidden
                 className="mt-0.5 size-4 self-start text-ink-3 transition-transform group-open:rotate-90"

@@ -3,13 +3,14 @@
 import { useMutation } from '@tanstack/react-query'
 import { Ellipsis, LaptopMinimal, LogOut, UserMinus, UserPen } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTRPC } from '#app/_client/trpc.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { IconButton } from '#app/_ui/icon-button.tsx'
 import { Menu, MenuItem, MenuSeparator } from '#app/_ui/menu.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { withRemedy } from '../with-remedy.ts'
 import type { MemberRow, Reader } from './member-outputs.ts'
 import { mayGive } from './offered-roles.ts'
 import { RoleDialog } from './role-dialog.tsx'
@@ -21,6 +22,16 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
   const router = useRouter()
   const trpc = useTRPC()
   const [act, setAct] = useState<Act>()
+  const button = useRef<HTMLButtonElement>(null)
+  const asked = useRef(false)
+  // The menu item that opened a dialog is gone when it closes, so the focus goes back to the menu's button by hand.
+  useEffect(() => {
+    if (act) asked.current = true
+    if (act || !asked.current) return
+    asked.current = false
+    const timer = setTimeout(() => button.current?.focus())
+    return () => clearTimeout(timer)
+  }, [act])
   const after = { onSuccess: () => router.refresh() }
   const changeRole = useMutation(trpc.member.changeRole.mutationOptions(after))
   const signOut = useMutation(trpc.member.signOutEverywhere.mutationOptions(after))
@@ -39,7 +50,15 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
     <>
       <Menu
         label={`What to do with ${name}`}
-        trigger={<IconButton label={`More about ${name}`} icon={<Ellipsis aria-hidden />} size="sm" tooltip={false} />}
+        trigger={
+          <IconButton
+            ref={button}
+            label={`More about ${name}`}
+            icon={<Ellipsis aria-hidden />}
+            size="sm"
+            tooltip={false}
+          />
+        }
       >
         {mayRole && (
           <MenuItem icon={<UserPen aria-hidden />} onSelect={() => setAct('role')}>
@@ -71,7 +90,7 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
           ownRole={reader.role}
           onOpenChange={onOpenChange}
           onChange={async role => {
-            await changeRole.mutateAsync({ org, id, role })
+            await withRemedy(changeRole.mutateAsync({ org, id, role }))
             toast(`${self ? 'You are' : `${name} is`} ${role} now`)
           }}
         />
@@ -84,7 +103,7 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
           description={`Every browser session of ${self ? 'yours, this one too' : 'theirs'}, every look-only link and every credential of the command ends at once. Machines keep working, and signing in again is possible at once.`}
           confirmLabel="Sign out everywhere"
           onConfirm={async () => {
-            const { sessions } = await signOut.mutateAsync({ org, id })
+            const { sessions } = await withRemedy(signOut.mutateAsync({ org, id }))
             toast(`${self ? 'You are' : `${name} is`} signed out everywhere`, {
               description: `${formatPlural(sessions, 'session')} ended.`,
             })
@@ -100,9 +119,9 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
           confirmLabel="End all of it now"
           typedWord={member.email}
           onConfirm={async () => {
-            const ended = await lost.mutateAsync({ org, memberId: id })
+            const ended = await withRemedy(lost.mutateAsync({ org, memberId: id }))
             toast(`What a finder could use has ended`, {
-              description: `${formatPlural(ended.machines, 'machine')}, ${formatPlural(ended.sessions, 'session')} and ${formatPlural(ended.tokens, 'token')}.`,
+              description: `${formatPlural(ended.machines, 'machine')}, ${formatPlural(ended.sessions, 'session')} and ${formatPlural(ended.tokens, 'credential')}.`,
             })
           }}
         >
@@ -130,7 +149,7 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
           confirmLabel={self ? 'Leave' : `Remove ${name}`}
           typedWord={member.email}
           onConfirm={async () => {
-            await remove.mutateAsync({ org, id })
+            await withRemedy(remove.mutateAsync({ org, id }))
             toast(`${name} is removed`)
           }}
         />

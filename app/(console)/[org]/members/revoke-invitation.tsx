@@ -6,6 +6,7 @@ import { useTRPC } from '#app/_client/trpc.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { withRemedy } from '../with-remedy.ts'
 import type { InvitationRow } from './member-outputs.ts'
 
 export function RevokeInvitation({ org, invitation }: { org: string; invitation: InvitationRow }) {
@@ -22,7 +23,7 @@ export function RevokeInvitation({ org, invitation }: { org: string; invitation:
       }
       confirmLabel="Withdraw invitation"
       onConfirm={async () => {
-        await revoke.mutateAsync({ org, id: invitation.id })
+        await withRemedy(revoke.mutateAsync({ org, id: invitation.id }))
         toast('The invitation is withdrawn')
       }}
     />

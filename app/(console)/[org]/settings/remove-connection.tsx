@@ -6,6 +6,7 @@ import { useTRPC } from '#app/_client/trpc.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { withRemedy } from '../with-remedy.ts'
 
 export function RemoveConnection({ org, id, name }: { org: string; id: string; name: string }) {
   const router = useRouter()
@@ -22,7 +23,7 @@ export function RemoveConnection({ org, id, name }: { org: string; id: string; n
       confirmLabel="Remove the provider"
       typedWord={name}
       onConfirm={async () => {
-        await remove.mutateAsync({ org, id })
+        await withRemedy(remove.mutateAsync({ org, id }))
         toast(`${name} is removed`)
       }}
     />

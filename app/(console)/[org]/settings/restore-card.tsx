@@ -9,6 +9,7 @@ import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { withRemedy } from '../with-remedy.ts'
 
 /** The database is older than what machines have seen: says what that means, and lets an owner go on. */
 export function RestoreCard({ org, at, mayConfirm }: { org: string; at: Date; mayConfirm: boolean }) {
@@ -23,8 +24,8 @@ export function RestoreCard({ org, at, mayConfirm }: { org: string; at: Date; ma
     >
       <div className="grid gap-3 p-4">
         <p>
-          A machine reported newer boundaries than this database holds. It was noticed <Time at={at} seconds />. Either
-          the database was restored from a backup, or somebody shows machines another one.
+          A machine reported newer boundaries than this database holds. It was noticed <Time at={at} show="relative" />.
+          Either the database was restored from a backup, or somebody shows machines another one.
         </p>
         <ul className="grid list-disc gap-1 pl-5 text-ink-2 marker:text-ink-3">
           <li>Machines keep the boundaries that they have; nothing gets looser.</li>
@@ -44,7 +45,7 @@ export function RestoreCard({ org, at, mayConfirm }: { org: string; at: Date; ma
               tone="primary"
               typedWord="restored"
               onConfirm={async () => {
-                const { nextVersion } = await confirm.mutateAsync({ org })
+                const { nextVersion } = await withRemedy(confirm.mutateAsync({ org }))
                 toast('Confirmed', { description: `The next boundaries become version ${nextVersion}.` })
               }}
             />

@@ -6,6 +6,7 @@ import { useTRPC } from '#app/_client/trpc.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { withRemedy } from '../with-remedy.ts'
 
 export function RevokeCredential({ org, id, name }: { org: string; id: string; name: string }) {
   const router = useRouter()
@@ -21,7 +22,7 @@ export function RevokeCredential({ org, id, name }: { org: string; id: string; n
       }
       confirmLabel="End the credential"
       onConfirm={async () => {
-        await revoke.mutateAsync({ org, id })
+        await withRemedy(revoke.mutateAsync({ org, id }))
         toast('The credential has ended')
       }}
     />

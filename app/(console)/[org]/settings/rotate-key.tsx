@@ -7,6 +7,7 @@ import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
 import type { KeyRole } from '#core/key.ts'
+import { withRemedy } from '../with-remedy.ts'
 
 export function RotateKey({
   org,
@@ -33,7 +34,7 @@ export function RotateKey({
       confirmLabel="Rotate the key"
       typedWord="rotate"
       onConfirm={async () => {
-        const { seq } = await rotate.mutateAsync({ org, role: role as KeyRole | 'owner' })
+        const { seq } = await withRemedy(rotate.mutateAsync({ org, role: role as KeyRole | 'owner' }))
         toast(`The key is rotated: root document ${seq}`, {
           description: 'Machines follow with their next poll, within five minutes.',
         })
