@@ -75,6 +75,9 @@ export type ParseFailure = {
   sizeBytes: number
 }
 
+/** The session that a canary event claims (`holdpoint hooks install` sends one); no agent's. */
+export const CANARY_SESSION = 'holdpoint-canary'
+
 // ---------------------------------------------------------------- answers
 
 /** What the pause point decided, in words the client shows. `pass` has no text; the others never an empty one. */

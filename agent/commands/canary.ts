@@ -1,4 +1,5 @@
 /** Whether a hook that was just installed reaches the daemon, asked the way the client would ask. */
+import { CANARY_SESSION } from '#agent/clients/adapter.ts'
 import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 
@@ -9,9 +10,6 @@ export type CanaryResult =
       code: 'not_in_settings' | 'proxy_diverts_hook' | 'daemon_down' | 'impostor' | 'refused' | 'odd'
       why: string
     }
-
-/** The session that a canary event claims; no agent's. */
-export const CANARY_SESSION = 'holdpoint-canary'
 
 type Env = Readonly<Record<string, string | undefined>>
 type HttpHook = { url: string; headers: Record<string, string> }

@@ -5,7 +5,6 @@ import type { CrossedFigure } from '#core/approval/request.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { isFigureName } from '#core/figure.ts'
 import { clientName } from './boundaries.ts'
-import { CANARY_SESSION } from './canary.ts'
 import type { Command } from './command.ts'
 import { figureWords, valueWords } from './decision.ts'
 import { EXIT } from './exit.ts'
@@ -72,8 +71,7 @@ export const figures: Command = {
     'Prints the figures that conditions compare, as this machine has them. A figure that cannot be read satisfies no condition (unless the rule says on_unknown: hold). Costs are list prices for what was used, not a bill.',
   examples: [['holdpoint figures', 'why did a rule not fire?']],
   async run({ home, json, terminal }) {
-    const all = await askDaemon<Reading[]>(home, 'GET', '/api/figures')
-    const readings = all.filter(reading => reading.session !== CANARY_SESSION)
+    const readings = await askDaemon<Reading[]>(home, 'GET', '/api/figures')
     if (json) {
       terminal.json(readings)
       return EXIT.ok

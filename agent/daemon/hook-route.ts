@@ -1,4 +1,4 @@
-import type { ClientAdapter, HookEvent } from '#agent/clients/adapter.ts'
+import { CANARY_SESSION, type ClientAdapter, type HookEvent } from '#agent/clients/adapter.ts'
 import type { Client } from '#core/client.ts'
 import { PAUSE_POINT_MS } from '#core/limits.ts'
 import type { Judgement } from './decision.ts'
@@ -114,6 +114,9 @@ export function judgeEvent(
   event: HookEvent,
   attended: boolean | undefined,
 ): Judgement {
+  // it has come through the door, which is all that it was sent for; a call under that name is judged like any other
+  if (event.sessionId === CANARY_SESSION && event.kind !== 'tool_call')
+    return { decision: { outcome: 'pass', text: '' }, file: false }
   // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
   const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
   if (event.kind === 'tool_call')

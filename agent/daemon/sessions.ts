@@ -1,6 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ClientAdapter, ClientHome, HookEvent, SeenToolResult, UsageState } from '#agent/clients/adapter.ts'
+import {
+  CANARY_SESSION,
+  type ClientAdapter,
+  type ClientHome,
+  type HookEvent,
+  type SeenToolResult,
+  type UsageState,
+} from '#agent/clients/adapter.ts'
 import { sessionRef } from '#agent/crypto.ts'
 import { type Home, readJson, remove, writeJson } from '#agent/home.ts'
 import { costReading, type FigureReading, nameReading } from '#core/figure.ts'
@@ -189,7 +196,12 @@ export class Sessions {
     }
     for (const name of names) {
       const session = readJson<Session>(join(this.home.sessions, name))
-      if (typeof session?.id !== 'string' || session.ref !== sessionRef(this.secret, session.id)) continue
+      if (
+        typeof session?.id !== 'string' ||
+        session.id === CANARY_SESSION ||
+        session.ref !== sessionRef(this.secret, session.id)
+      )
+        continue
       const cost = Math.max(session.cost ?? 0, this.recordedCost(session.id) ?? 0)
       this.byKey.set(`${session.client}\n${session.id}`, { ...session, ...(cost > 0 ? { cost } : {}) })
     }
