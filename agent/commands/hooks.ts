@@ -6,6 +6,7 @@ import { claude } from '#agent/clients/claude/claude.ts'
 import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readText } from '#agent/home.ts'
+import { hookInstall, hookPrograms } from '#agent/hook-programs.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam } from '#agent/trust/team.ts'
@@ -15,7 +16,6 @@ import type { Call, Command, Option } from './command.ts'
 import { startDaemon, statusOrNothing } from './daemon.ts'
 import { lineDiff } from './diff.ts'
 import { CommandFailure, EXIT } from './exit.ts'
-import { hookPrograms } from './install.ts'
 
 type HookDoor = Pick<DaemonDoor, 'port' | 'hookToken'>
 
@@ -204,12 +204,7 @@ function installRequest(
       `The program for the hooks is not there: ${hook}.`,
       'Install it: `node holdpoint.cjs install`.',
     )
-  return {
-    hookUrl: `http://127.0.0.1:${door.port}${adapter.hookPath}`,
-    hookToken: door.hookToken,
-    hookCommand: { exe: process.execPath, args: [hook] },
-    whenBroken: whenBroken ?? currentWhenBroken(adapter),
-  }
+  return hookInstall(home, adapter, door, whenBroken ?? currentWhenBroken(adapter))
 }
 
 /** What the joined organisation's signed rules want to happen while Holdpoint is broken. */

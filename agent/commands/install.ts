@@ -1,7 +1,8 @@
 import { chmodSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, delimiter, join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { ensureDir, type Home, writeAtomic } from '#agent/home.ts'
+import { hookPrograms } from '#agent/hook-programs.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { joinTeam, printJoined } from './join.ts'
@@ -112,15 +113,6 @@ function windowsWrapper(home: Home): string {
     `"${process.execPath}" "%~dp0holdpoint.cjs" %*`,
     '',
   ].join('\r\n')
-}
-
-/**
- * Where the client's small program lies. A client's settings know our entries by a `.holdpoint` folder or a file called
- * `holdpoint…`; a home of another name needs the second.
- */
-export function hookPrograms(home: Home): string[] {
-  const plain = join(home.bin, 'hook.cjs')
-  return basename(home.root) === '.holdpoint' ? [plain] : [plain, join(home.bin, 'holdpoint-hook.cjs')]
 }
 
 function realpathOr(path: string): string {

@@ -1,12 +1,12 @@
-import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
 import { ControlPlaneError } from '#agent/control-plane.ts'
 import { signJws } from '#agent/crypto.ts'
 import { readJson, writeJson } from '#agent/home.ts'
-import { CLIENTS, type Client, type Level } from '#core/client.ts'
+import { CLIENTS, type Client } from '#core/client.ts'
 import type { JournalHead } from '#core/journal.ts'
 import type { Report, ReportAnswer } from '#core/protocol.ts'
 import type { HourlyCount } from './counters.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
+import { hookLevels } from './hook-levels.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What fits into one report of 256 KiB with room to spare; the rest goes with the next one. */
@@ -254,71 +254,3 @@ const ERROR_CODES: readonly string[] = [
 ]
 type ErrorCode = NonNullable<Report['rules']['lastError']>['code']
 const errorCode = (code: string): ErrorCode => (ERROR_CODES.includes(code) ? code : 'malformed') as ErrorCode
-
-/** What an adapter finds, in the closed words of the report. */
-const OFF: Record<string, Report['hooks'][number]['off'][number]> = {
-  hook_removed: 'hook_edited',
-  hook_edited: 'hook_edited',
-  foreign_entry_invalid: 'settings_unreadable',
-  settings_unusable: 'settings_unreadable',
-  managed_hooks_only: 'managed_only',
-  url_not_allowed: 'url_not_allowed',
-  plugins: 'mods_may_overrule',
-  client_too_old: 'client_too_old',
-  no_proxy_missing: 'proxy_diverts_hook',
-  no_proxy_emptied: 'proxy_diverts_hook',
-  canary_failed: 'canary_failed',
-}
-const LEVEL: Record<HookInspection['level'], Level> = {
-  user_hook: 'user-hook',
-  broken: 'broken',
-  not_installed: 'not-installed',
-}
-
-const INSPECT_EVERY_MS = 60_000
-const inspected = new WeakMap<ClientAdapter, { at: number; hook: HookInspection | undefined }>()
-
-/** What is in force in a client's configuration; looked at once a minute at most. */
-export function inspectHooks(runtime: Runtime, adapter: ClientAdapter): HookInspection | undefined {
-  const known = inspected.get(adapter)
-  if (known && Math.abs(runtime.now() - known.at) < INSPECT_EVERY_MS) return known.hook
-  const projectDirs = [
-    ...new Set(
-      runtime.sessions
-        .all()
-        .filter(s => s.client === adapter.client)
-        .map(s => s.cwd),
-    ),
-  ].slice(0, 20)
-  let hook: HookInspection | undefined
-  try {
-    hook = adapter.hooks.inspect(runtime.clientHome, { projectDirs })
-  } catch (error) {
-    runtime.log(`the settings of ${adapter.title} could not be read: ${(error as Error).message}`)
-  }
-  inspected.set(adapter, { at: runtime.now(), hook })
-  return hook
-}
-
-export function hookLevels(runtime: Runtime): Report['hooks'] {
-  return [...runtime.adapters.values()].flatMap(adapter => {
-    if (!isClient(adapter.client)) return []
-    const hook = inspectHooks(runtime, adapter)
-    if (!hook) return [{ client: adapter.client, level: 'broken' as const, off: ['settings_unreadable' as const] }]
-    const off = hook.findings.flatMap(({ code, file }) => {
-      if (code !== 'hooks_disabled') return OFF[code] ?? []
-      return [
-        file === adapter.hooks.settingsPath(runtime.clientHome)
-          ? ('hooks_disabled_by_user' as const)
-          : ('hooks_disabled_by_project' as const),
-      ]
-    })
-    return [
-      {
-        client: adapter.client,
-        level: LEVEL[hook.level],
-        off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)],
-      },
-    ]
-  })
-}

@@ -3,8 +3,8 @@ import { isUnsupported, requirementText } from '#core/boundary/rule.ts'
 import { ageMs } from '#core/fresh.ts'
 import { formatMicros } from '#core/money.ts'
 import type { Entry } from './entry.ts'
+import { hookStates } from './hook-levels.ts'
 import { isFreshEnough } from './releases.ts'
-import { hookLevels, inspectHooks } from './report.ts'
 import { clockOf, type Runtime } from './runtime.ts'
 
 /** Figures that nothing on this machine can read yet. */
@@ -16,7 +16,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
   const now = clockOf(runtime)
   const inForce = runtime.rules.inForce()
   const { local } = inForce
-  const levels = hookLevels(runtime)
+  const hooks = hookStates(runtime)
   return {
     version: runtime.version,
     pid: process.pid,
@@ -58,7 +58,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
         fired: fired?.fired ?? 0,
         sessions: fired?.sessions.length ?? 0,
         last: fired?.last,
-        levels: levels.map(({ client, level, off }) => ({
+        levels: hooks.map(({ client, level, off, remedy }) => ({
           client,
           level:
             rule.action === 'share' || rule.action === 'model_route'
@@ -67,7 +67,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
                 ? 'figure-unread'
                 : level,
           off,
-          remedy: remedyOf(runtime, client),
+          remedy,
         })),
         notes: [
           ...unread.map(
@@ -106,14 +106,6 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
 }
 
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
-
-function remedyOf(runtime: Runtime, client: string): string | undefined {
-  const adapter = runtime.adapters.get(client)
-  const hook = adapter && inspectHooks(runtime, adapter)
-  if (!hook) return undefined
-  if (hook.level === 'not_installed') return 'holdpoint hooks install'
-  return hook.findings.find(finding => finding.severity === 'off')?.text
-}
 
 /** `GET /api/waiting`: what somebody can still answer, the newest last. */
 export function waitingOf(runtime: Runtime): object[] {

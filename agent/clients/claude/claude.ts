@@ -57,6 +57,7 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
         projects: texts(projects),
         managed: texts(managedFiles()),
         env: home.env,
+        isProgram: path => fs.statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
         ...(expected ? { expected } : {}),
         ...(version ? { version } : {}),
       })

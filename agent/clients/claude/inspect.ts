@@ -13,6 +13,8 @@ export type InspectInput = {
   /** Environment that the client is started with, as far as it is known. */
   env: Readonly<Record<string, string | undefined>>
   expected?: HookInstall
+  /** Whether a program is there: hooks that another Node of this machine runs are as good as ours. */
+  isProgram?: (path: string) => boolean
   /** The client's version, e.g. `2.1.332`. */
   version?: string
 }
@@ -87,6 +89,22 @@ function inspectProxy(user: Parsed, projects: Parsed[], env: InspectInput['env']
   }
 }
 
+/** The same install as if the Node that an entry names had made it, where that Node is still there. */
+function withFoundNode(found: Record<string, unknown>, request: HookInstall, isProgram?: (path: string) => boolean) {
+  const { command } = found
+  const { hookCommand } = request
+  if (typeof command !== 'string' || nameOf(command) !== nameOf(hookCommand.exe) || !isProgram?.(command))
+    return request
+  return { ...request, hookCommand: { ...hookCommand, exe: command } }
+}
+const nameOf = (path: string) => path.split(/[\\/]/).at(-1)
+
+/** Whether an http entry reaches the daemon and is let in. */
+function goesTo(entry: Record<string, unknown>, { hookUrl, hookToken }: HookInstall): boolean {
+  const { Authorization } = (entry.headers ?? {}) as Record<string, unknown>
+  return entry.url === hookUrl && Authorization === `Bearer ${hookToken}`
+}
+
 /** Judges settings texts; see `HookInspection`. Never throws for what they hold. */
 export function inspectSettings(input: InspectInput): HookInspection {
   const findings: HookFinding[] = []
@@ -144,8 +162,11 @@ export function inspectSettings(input: InspectInput): HookInspection {
     add('risk', 'client_untested', `Claude Code ${version} is older than any version these hooks were tried with.`)
 
   const { expected } = input
-  const outdated =
-    expected !== undefined && ours.some(o => JSON.stringify(o.entry) !== JSON.stringify(hookEntry(o.event, expected)))
+  const isAsInstalled = ({ event, entry: found }: (typeof ours)[number], request: HookInstall) =>
+    JSON.stringify(found) === JSON.stringify(hookEntry(event, withFoundNode(found, request, input.isProgram)))
+  const outdated = expected !== undefined && ours.some(found => !isAsInstalled(found, expected))
+  if (expected && entry && !goesTo(entry, expected))
+    add('off', 'hook_elsewhere', 'The PreToolUse hook goes to another address or carries another token.', user.file)
   const level = findings.some(f => f.severity === 'off' && f.code !== 'client_too_old') ? 'broken' : 'user_hook'
   return { level, whenBroken, outdated, findings }
 }

@@ -1,0 +1,92 @@
+import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
+import { readJson } from '#agent/home.ts'
+import { hookInstall } from '#agent/hook-programs.ts'
+import { CLIENTS, type Client, type Level } from '#core/client.ts'
+import type { Report } from '#core/protocol.ts'
+import type { Tokens } from './identity.ts'
+import type { Runtime } from './runtime.ts'
+
+/** What an adapter finds, in the closed words of the report. */
+const OFF: Record<string, Report['hooks'][number]['off'][number]> = {
+  hook_removed: 'hook_edited',
+  hook_edited: 'hook_edited',
+  hook_elsewhere: 'hook_edited',
+  foreign_entry_invalid: 'settings_unreadable',
+  settings_unusable: 'settings_unreadable',
+  managed_hooks_only: 'managed_only',
+  url_not_allowed: 'url_not_allowed',
+  plugins: 'mods_may_overrule',
+  client_too_old: 'client_too_old',
+  no_proxy_missing: 'proxy_diverts_hook',
+  no_proxy_emptied: 'proxy_diverts_hook',
+  canary_failed: 'canary_failed',
+}
+const LEVEL: Record<HookInspection['level'], Level> = {
+  user_hook: 'user-hook',
+  broken: 'broken',
+  not_installed: 'not-installed',
+}
+
+/** Folders whose own settings are looked at: those of the newest sessions. */
+const PROJECTS_MAX = 20
+
+/** What is in force in a client's configuration at this moment; undefined when it cannot be read. */
+function inspectHooks(runtime: Runtime, adapter: ClientAdapter): HookInspection | undefined {
+  const newest = runtime.sessions
+    .all()
+    .filter(session => session.client === adapter.client && session.cwd !== '')
+    .sort((a, b) => b.lastSeen - a.lastSeen)
+  const projectDirs = [...new Set(newest.map(session => session.cwd))].slice(0, PROJECTS_MAX)
+  try {
+    const door = readJson<Tokens>(runtime.home.tokens)
+    if (!door) return adapter.hooks.inspect(runtime.clientHome, { projectDirs })
+    const { whenBroken } = adapter.hooks.inspect(runtime.clientHome, { projectDirs: [] })
+    const expected = hookInstall(runtime.home, adapter, door, whenBroken ?? 'pass')
+    return adapter.hooks.inspect(runtime.clientHome, { projectDirs, expected })
+  } catch (error) {
+    runtime.log(`the settings of ${adapter.title} could not be read: ${(error as Error).message}`)
+    return undefined
+  }
+}
+
+/** A client's level as it is reported, and what a person can do about it. */
+export type HookState = Report['hooks'][number] & { remedy?: string }
+
+/**
+ * Each client's level, read from its settings when asked: whoever has just installed or removed the hooks is told of that and
+ * not of a minute ago.
+ */
+export function hookStates(runtime: Runtime): HookState[] {
+  return [...runtime.adapters.values()].flatMap(adapter => {
+    if (!(CLIENTS as readonly string[]).includes(adapter.client)) return []
+    const client = adapter.client as Client
+    const hook = inspectHooks(runtime, adapter)
+    if (!hook) return [{ client, level: 'broken' as const, off: ['settings_unreadable' as const] }]
+    const off = hook.findings.flatMap(({ code, file }) => {
+      if (code !== 'hooks_disabled') return OFF[code] ?? []
+      return [
+        file === adapter.hooks.settingsPath(runtime.clientHome)
+          ? ('hooks_disabled_by_user' as const)
+          : ('hooks_disabled_by_project' as const),
+      ]
+    })
+    const remedy = remedyOf(hook)
+    return [
+      {
+        client,
+        level: LEVEL[hook.level],
+        off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)],
+        ...(remedy === undefined ? {} : { remedy }),
+      },
+    ]
+  })
+}
+
+/** The levels as the report carries them. */
+export const hookLevels = (runtime: Runtime): Report['hooks'] =>
+  hookStates(runtime).map(({ client, level, off }) => ({ client, level, off }))
+
+function remedyOf(hook: HookInspection): string | undefined {
+  if (hook.level === 'not_installed' || hook.outdated) return 'holdpoint hooks install'
+  return hook.findings.find(finding => finding.severity === 'off')?.text
+}

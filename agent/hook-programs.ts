@@ -1,0 +1,27 @@
+import { basename, join } from 'node:path'
+import type { ClientAdapter, HookInstall, WhenBroken } from './clients/adapter.ts'
+import type { Home } from './home.ts'
+
+/**
+ * Where the client's small program lies. A client's settings know our entries by a `.holdpoint` folder or a file called
+ * `holdpoint…`; a home of another name needs the second.
+ */
+export function hookPrograms(home: Home): string[] {
+  const plain = join(home.bin, 'hook.cjs')
+  return basename(home.root) === '.holdpoint' ? [plain] : [plain, join(home.bin, 'holdpoint-hook.cjs')]
+}
+
+/** What an install would write now: the daemon's address and token, and the program beside it run by this very Node. */
+export function hookInstall(
+  home: Home,
+  adapter: Pick<ClientAdapter, 'hookPath'>,
+  door: { port: number; hookToken: string },
+  whenBroken: WhenBroken,
+): HookInstall {
+  return {
+    hookUrl: `http://127.0.0.1:${door.port}${adapter.hookPath}`,
+    hookToken: door.hookToken,
+    hookCommand: { exe: process.execPath, args: [hookPrograms(home).at(-1)!] },
+    whenBroken,
+  }
+}

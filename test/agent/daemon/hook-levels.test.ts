@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import type { ClientHome } from '#agent/clients/adapter.ts'
+import { claude } from '#agent/clients/claude/claude.ts'
+import { sendCanary } from '#agent/commands/canary.ts'
+import { hookInstall } from '#agent/hook-programs.ts'
+import { Organisation, RULE } from './organisation.ts'
+import { Machine, onCleanup } from './world.ts'
+
+let org: Organisation
+let machine: Machine
+let developer: ClientHome
+beforeEach(async () => {
+  org = new Organisation()
+  machine = new Machine()
+  org.clock = machine.now
+  await org.listen()
+  onCleanup(() => org.close())
+  machine.join(org)
+  developer = { homeDir: join(machine.folder, 'dev'), env: {} }
+  machine.config(RULE('deny'))
+  await machine.start()
+})
+
+const settings = () => claude.hooks.settingsPath(developer)
+const install = (door = JSON.parse(readFileSync(machine.home.tokens, 'utf8'))) =>
+  claude.hooks.install(developer, hookInstall(machine.home, claude, door, 'pass'), { dryRun: false })
+const level = async () => (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules[0].levels[0]
+
+test('status has hooks that were installed a moment after it was last asked, and the next report too', async () => {
+  expect(await level()).toMatchObject({ level: 'not-installed', remedy: 'holdpoint hooks install' })
+  await machine.daemon.tick()
+  expect(org.reports.at(-1)!.hooks).toEqual([{ client: 'claude-code', level: 'not-installed', off: [] }])
+  install()
+  expect(await level()).toEqual({ client: 'claude-code', level: 'user-hook', off: [] })
+  await machine.daemon.tick()
+  expect(org.reports.at(-1)!.hooks).toEqual([{ client: 'claude-code', level: 'user-hook', off: [] }])
+  claude.hooks.uninstall(developer, { dryRun: false })
+  expect(await level()).toMatchObject({ level: 'not-installed' })
+})
+
+test.each([
+  ['another address', { port: 1 }],
+  ['another token', { hookToken: 'x'.repeat(43) }],
+])('a hook that goes to %s is broken, and what mends it is said', async (_, change) => {
+  install({ ...JSON.parse(readFileSync(machine.home.tokens, 'utf8')), ...change })
+  expect(await level()).toEqual({
+    client: 'claude-code',
+    level: 'broken',
+    off: ['hook_edited'],
+    remedy: 'holdpoint hooks install',
+  })
+})
+
+test('a program that is not ours is outdated, another Node that runs ours is not', async () => {
+  install()
+  const edit = (exe: string) => {
+    const read = JSON.parse(readFileSync(settings(), 'utf8'))
+    read.hooks.SessionStart[0].hooks[0].command = exe
+    writeFileSync(settings(), JSON.stringify(read))
+  }
+  edit('/bin/true')
+  expect(await level()).toMatchObject({ level: 'user-hook', off: ['hook_edited'], remedy: 'holdpoint hooks install' })
+  const node = join(machine.folder, 'node')
+  edit(node)
+  expect(await level()).toMatchObject({ off: ['hook_edited'] })
+  writeFileSync(node, '')
+  expect(await level()).toMatchObject({ level: 'user-hook', off: [] })
+})
+
+test('the canary proves the way and is no session: no row, no figure, nothing in the journal', async () => {
+  install()
+  const before = machine.journal().length
+  const proved = await sendCanary(readFileSync(settings(), 'utf8'), claude.hookPath, {}, machine.home.root)
+  expect(proved).toMatchObject({ ok: true })
+  const status = (await machine.ask('GET', '/api/status', { token: 'api' })).json
+  expect(status).toMatchObject({ sessions: [], calls: 0, unguarded: 0 })
+  expect((await machine.ask('GET', '/api/figures', { token: 'api' })).json).toEqual([])
+  await machine.daemon.tick()
+  expect(machine.journal()).toHaveLength(before)
+  // the way is proved by a token that is let in, and by no other
+  const wrong = readFileSync(settings(), 'utf8').replace(/Bearer [\w-]+/, `Bearer ${'x'.repeat(43)}`)
+  expect(await sendCanary(wrong, claude.hookPath, {}, machine.home.root)).toMatchObject({ ok: false, code: 'refused' })
+})
+
+test('a tool call that calls itself the canary is judged like any other', async () => {
+  machine.spend(21, { session: 'holdpoint-canary' })
+  const reply = await machine.hook({ session_id: 'holdpoint-canary' })
+  expect(reply.body).toContain('session-spend')
+})
