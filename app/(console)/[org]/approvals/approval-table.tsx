@@ -8,7 +8,17 @@ import type { ApprovalRow } from '#server/api/shapes.ts'
 import { StatePill } from './state-pill.tsx'
 
 /** Requests as a list: what is asked, how it stands, who answered. */
-export function ApprovalTable({ org, rows, caption, empty }: { org: string; rows: readonly ApprovalRow[]; caption: string; empty: ReactNode }) {
+export function ApprovalTable({
+  org,
+  rows,
+  caption,
+  empty,
+}: {
+  org: string
+  rows: readonly ApprovalRow[]
+  caption: string
+  empty: ReactNode
+}) {
   const columns: Column<ApprovalRow>[] = [
     {
       key: 'question',
@@ -19,7 +29,8 @@ export function ApprovalTable({ org, rows, caption, empty }: { org: string; rows
             {row.question}
           </Link>
           <div className="text-ink-3 text-xs">
-            <code>{row.rules.map(name => `org:${name}`).join(', ')}</code> · {CLIENT_NAMES[row.client]} on {row.machine.label}
+            <code>{row.rules.map(name => `org:${name}`).join(', ')}</code> · {CLIENT_NAMES[row.client]} on{' '}
+            {row.machine.label}
           </div>
         </div>
       ),
@@ -32,14 +43,25 @@ export function ApprovalTable({ org, rows, caption, empty }: { org: string; rows
         <ul>
           {row.figures.slice(0, 2).map(figure => (
             <li key={`${figure.name}${figure.qualifier ?? ''}`} className="whitespace-nowrap">
-              <span className="text-ink-3 text-xs">{figureTitle(figure)}</span> <span className="tabular-nums">{figureText(figure)}</span>
+              <span className="text-ink-3 text-xs">{figureTitle(figure)}</span>{' '}
+              <span className="tabular-nums">{figureText(figure)}</span>
             </li>
           ))}
         </ul>
       ),
     },
-    { key: 'role', head: 'Takes', nowrap: true, cell: row => (row.approvals > 1 ? `${row.votes} of ${row.approvals} × ${row.role}` : row.role) },
-    { key: 'state', head: 'State', nowrap: true, cell: row => <StatePill state={row.state} expiresAt={row.expiresAt} /> },
+    {
+      key: 'role',
+      head: 'Takes',
+      nowrap: true,
+      cell: row => (row.approvals > 1 ? `${row.votes} of ${row.approvals} × ${row.role}` : row.role),
+    },
+    {
+      key: 'state',
+      head: 'State',
+      nowrap: true,
+      cell: row => <StatePill state={row.state} expiresAt={row.expiresAt} />,
+    },
     { key: 'by', head: 'Answered by', cell: row => answeredBy(row) },
     { key: 'at', head: 'Made', nowrap: true, numeric: true, cell: row => <Time at={row.createdAt} show="relative" /> },
   ]

@@ -43,7 +43,8 @@ export default async function ApprovalsPage({ params, searchParams }: Props) {
           empty={
             state === 'waiting' ? (
               <EmptyState icon={<Inbox aria-hidden />} title="Nothing waits">
-                When a rule with an approver holds an agent, its request appears here at once, and everyone who can answer gets a mail.
+                When a rule with an approver holds an agent, its request appears here at once, and everyone who can
+                answer gets a mail.
               </EmptyState>
             ) : (
               <EmptyState icon={<ListChecks aria-hidden />} title="Nothing has been settled yet">

@@ -28,7 +28,8 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
   const answer = useMutation(trpc.approval.answer.mutationOptions({ onSettled: () => router.refresh() }))
   const withdraw = useMutation(trpc.approval.withdraw.mutationOptions({ onSettled: () => router.refresh() }))
   const ceilings = wantedCeilings(approval, limit)
-  const limitError = ceilings === undefined ? 'Write an amount above what the session has cost, such as 40 or 40.50.' : undefined
+  const limitError =
+    ceilings === undefined ? 'Write an amount above what the session has cost, such as 40 or 40.50.' : undefined
   const send = (which: Deed) => {
     setDeed(which)
     answer.mutate({
@@ -47,7 +48,11 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
         title={approval.mayAnswer.why}
         action={
           approval.mayWithdraw ? (
-            <Button size="sm" loading={withdraw.isPending} onClick={() => withdraw.mutate({ org, handle: approval.handle })}>
+            <Button
+              size="sm"
+              loading={withdraw.isPending}
+              onClick={() => withdraw.mutate({ org, handle: approval.handle })}
+            >
               Withdraw the request
             </Button>
           ) : undefined
@@ -65,16 +70,39 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
       <form className="grid gap-4" onSubmit={event => event.preventDefault()}>
         {answer.error && <Banner kind="problem" title={answer.error.message} />}
         {answer.data && !answer.data.settled && (
-          <Banner kind="note" title={`Your approval counts; ${answer.data.missing} more ${answer.data.missing === 1 ? 'is' : 'are'} needed.`} />
+          <Banner
+            kind="note"
+            title={`Your approval counts; ${answer.data.missing} more ${answer.data.missing === 1 ? 'is' : 'are'} needed.`}
+          />
         )}
-        {approval.ownRequest && <Banner kind="note" title="This is your own request.">Your organisation allows answering it; the record says that you did.</Banner>}
+        {approval.ownRequest && (
+          <Banner kind="note" title="This is your own request.">
+            Your organisation allows answering it; the record says that you did.
+          </Banner>
+        )}
         <div className="grid gap-4 sm:grid-cols-[1fr_14rem]">
           <Field label="Reason, for the record" optional hint="People see it here. The agent does not.">
-            <TextArea value={reason} maxLength={REASON_MAX} rows={2} onChange={event => setReason(event.target.value)} />
+            <TextArea
+              value={reason}
+              maxLength={REASON_MAX}
+              rows={2}
+              onChange={event => setReason(event.target.value)}
+            />
           </Field>
           {cost && (
-            <Field label="Ceiling for the session" optional hint="It asks again when the session costs this much." error={limit === '' ? undefined : limitError}>
-              <TextInput prefix="$" inputMode="decimal" value={limit} onChange={event => setLimit(event.target.value)} placeholder="none" />
+            <Field
+              label="Ceiling for the session"
+              optional
+              hint="It asks again when the session costs this much."
+              error={limit === '' ? undefined : limitError}
+            >
+              <TextInput
+                prefix="$"
+                inputMode="decimal"
+                value={limit}
+                onChange={event => setLimit(event.target.value)}
+                placeholder="none"
+              />
             </Field>
           )}
         </div>
@@ -82,15 +110,29 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
           <Button variant="primary" loading={busy('step')} disabled={answer.isPending} onClick={() => send('step')}>
             Let this step through
           </Button>
-          <Button loading={busy('session')} disabled={answer.isPending || (limit !== '' && limitError !== undefined)} onClick={() => send('session')}>
-            Let the session go on{shown ? ` up to ${figureText({ value: shown.value, unit: shown.figure === 'session_cost_usd' ? 'usd' : 'pct' })}` : ''}
+          <Button
+            loading={busy('session')}
+            disabled={answer.isPending || (limit !== '' && limitError !== undefined)}
+            onClick={() => send('session')}
+          >
+            Let the session go on
+            {shown
+              ? ` up to ${figureText({ value: shown.value, unit: shown.figure === 'session_cost_usd' ? 'usd' : 'pct' })}`
+              : ''}
           </Button>
-          <Button variant="danger" className="sm:ml-auto" loading={busy('deny')} disabled={answer.isPending} onClick={() => send('deny')}>
+          <Button
+            variant="danger"
+            className="sm:ml-auto"
+            loading={busy('deny')}
+            disabled={answer.isPending}
+            onClick={() => send('deny')}
+          >
             Deny
           </Button>
         </div>
         <p className="text-ink-2 text-sm">
-          “This step” lets exactly one held call through. “The session” lets it go on for at most a day. A denial stands for a day, and the agent is told to stop.
+          “This step” lets exactly one held call through. “The session” lets it go on for at most a day. A denial stands
+          for a day, and the agent is told to stop.
         </p>
       </form>
     </Card>

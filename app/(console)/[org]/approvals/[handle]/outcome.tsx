@@ -20,14 +20,18 @@ export function Outcome({ approval, org }: { approval: ApprovalDetail; org: stri
           {by.demo && <span className="text-ink-3 text-xs"> · in demo mode</span>}
         </div>
         <div className="text-ink-2">
-          {by.how === 'team-cli' ? 'with the command' : 'on this page'}, signed in with {methodName(by.method as never)}, <Time at={by.at} seconds />
+          {by.how === 'team-cli' ? 'with the command' : 'on this page'}, signed in with {methodName(by.method as never)}
+          , <Time at={by.at} seconds />
         </div>
         {by.reason && <blockquote className="mt-1 border-l-2 pl-3 text-ink-2">{by.reason}</blockquote>}
       </>
     ),
   }))
   if (granted) {
-    items.push({ key: 'Lets through', value: approval.scope === 'step' ? 'exactly one held call of this session' : 'the rest of this session' })
+    items.push({
+      key: 'Lets through',
+      value: approval.scope === 'step' ? 'exactly one held call of this session' : 'the rest of this session',
+    })
     for (const ceiling of approval.until ?? []) {
       items.push({
         key: 'Up to',
@@ -35,12 +39,29 @@ export function Outcome({ approval, org }: { approval: ApprovalDetail; org: stri
       })
     }
   }
-  if (approval.standsUntil) items.push({ key: granted ? 'At most until' : 'Stands until', value: <Time at={approval.standsUntil} /> })
-  if (approval.state === 'withdrawn') items.push({ key: 'Withdrawn by', value: approval.withdrawnBy === 'member' ? 'the requester' : approval.withdrawnBy === 'system' ? 'the control plane' : 'the machine' })
-  if (approval.state === 'expired') items.push({ key: 'Expired', value: 'Nobody answered in time. No person denied it; the agent files a new request at its next try.' })
+  if (approval.standsUntil)
+    items.push({ key: granted ? 'At most until' : 'Stands until', value: <Time at={approval.standsUntil} /> })
+  if (approval.state === 'withdrawn')
+    items.push({
+      key: 'Withdrawn by',
+      value:
+        approval.withdrawnBy === 'member'
+          ? 'the requester'
+          : approval.withdrawnBy === 'system'
+            ? 'the control plane'
+            : 'the machine',
+    })
+  if (approval.state === 'expired')
+    items.push({
+      key: 'Expired',
+      value: 'Nobody answered in time. No person denied it; the agent files a new request at its next try.',
+    })
   if (approval.settledAt) items.push({ key: 'Settled', value: <Time at={approval.settledAt} seconds /> })
   return (
-    <Card title="How it ended" aside={approval.mayRevoke ? <RevokeButton org={org} handle={approval.handle} /> : undefined}>
+    <Card
+      title="How it ended"
+      aside={approval.mayRevoke ? <RevokeButton org={org} handle={approval.handle} /> : undefined}
+    >
       <KeyValue items={items} />
     </Card>
   )

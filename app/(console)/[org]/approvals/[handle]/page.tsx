@@ -7,12 +7,14 @@ import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { StatTile } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { ACTION_WORDS } from '#core/boundary/describe.ts'
+import type { CrossedFigure } from '#core/approval/request.ts'
+import { ACTION_WORDS, thresholdText } from '#core/boundary/describe.ts'
+import { ruleFromJson } from '#core/boundary/rule.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
+import { isAppError } from '#core/error.ts'
 import { HANDLE } from '#core/id.ts'
 import { api } from '#server/api/caller.ts'
 import type { ApprovalDetail } from '#server/api/shapes.ts'
-import { isAppError } from '#core/error.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { ApprovalTable } from '../approval-table.tsx'
 import { StatePill } from '../state-pill.tsx'
@@ -43,9 +45,9 @@ export default async function ApprovalPage({ params }: Props) {
           title={approval.question}
           sub={waiting ? waitingWords(approval) : undefined}
         />
-        <div className="grid gap-4 sm:grid-cols-3">
-          {approval.crossed.slice(0, 2).map(({ title, value }) => (
-            <StatTile key={title} label={title} value={value} note={approval.rulesInForce[0] ? thresholdOf(approval) : undefined} />
+        <div className="-mt-4 grid grid-cols-2 gap-4 sm:grid-cols-3">
+          {approval.crossed.slice(0, 2).map(({ title, value, figure }) => (
+            <StatTile key={title} label={title} value={value} note={thresholdOf(approval, figure)} />
           ))}
           <StatTile
             label="Asked in the last day"
@@ -55,7 +57,10 @@ export default async function ApprovalPage({ params }: Props) {
         </div>
         {!waiting && <Outcome approval={approval} org={org} />}
         {waiting && <AnswerForm org={org} approval={approval} />}
-        <Card title="What was crossed" note="You see numbers and names from fixed lists. No prompt, path or code left the machine.">
+        <Card
+          title="What was crossed"
+          note="You see numbers and names from fixed lists. No prompt, path or code left the machine."
+        >
           <KeyValue
             items={[
               ...approval.rulesInForce.map((rule, i) => ({
@@ -63,24 +68,46 @@ export default async function ApprovalPage({ params }: Props) {
                 value: (
                   <>
                     <div>
-                      <code>org:{rule.name}</code> <span className="text-ink-3 text-xs">version {approval.ruleVersion}</span>
+                      <code>org:{rule.name}</code>{' '}
+                      <span className="text-ink-3 text-xs">version {approval.ruleVersion}</span>
                     </div>
                     <div className="text-ink-2">{rule.words}</div>
                     {rule.note && <div className="text-ink-2">Why it exists: {rule.note}</div>}
                   </>
                 ),
               })),
-              { key: 'Action', value: <>{approval.action}: {ACTION_WORDS[approval.action]}</> },
+              {
+                key: 'Action',
+                value: (
+                  <>
+                    {approval.action}: {ACTION_WORDS[approval.action]}
+                  </>
+                ),
+              },
               ...approval.crossed.map(({ title, value, figure }) => ({
                 key: title,
                 value: (
                   <>
                     <span className="tabular-nums">{value}</span>{' '}
-                    {figure.observedAt && <span className="text-ink-3 text-xs">read <Time at={figure.observedAt} seconds /></span>}
+                    {figure.observedAt && (
+                      <span className="text-ink-3 text-xs">
+                        read <Time at={figure.observedAt} seconds />
+                      </span>
+                    )}
                   </>
                 ),
               })),
-              { key: 'Client', value: <>{CLIENT_NAMES[approval.client]} on <Link className="underline" href={`/${org}/machines/${approval.machine.id}`}>{approval.machine.label}</Link></> },
+              {
+                key: 'Client',
+                value: (
+                  <>
+                    {CLIENT_NAMES[approval.client]} on{' '}
+                    <Link className="underline" href={`/${org}/machines/${approval.machine.id}`}>
+                      {approval.machine.label}
+                    </Link>
+                  </>
+                ),
+              },
               { key: 'Member', value: approval.member.name },
               { key: 'Made', value: <Time at={approval.createdAt} seconds /> },
               { key: waiting ? 'Waits until' : 'Waited until', value: <Time at={approval.expiresAt} seconds /> },
@@ -90,7 +117,12 @@ export default async function ApprovalPage({ params }: Props) {
         </Card>
         {approval.askedBefore.length > 0 && (
           <Card title="Asked before by this session" sub="in the last day">
-            <ApprovalTable org={org} rows={approval.askedBefore} caption="Earlier requests of this session" empty={null} />
+            <ApprovalTable
+              org={org}
+              rows={approval.askedBefore}
+              caption="Earlier requests of this session"
+              empty={null}
+            />
           </Card>
         )}
       </div>
@@ -102,7 +134,8 @@ async function load(org: string, handle: string): Promise<ApprovalDetail> {
   try {
     return await (await api()).approval.get({ org, handle })
   } catch (error) {
-    if (isAppError((error as Error).cause) && ((error as Error).cause as { code: string }).code === 'NOT_FOUND') notFound()
+    if (isAppError((error as Error).cause) && ((error as Error).cause as { code: string }).code === 'NOT_FOUND')
+      notFound()
     throw error
   }
 }
@@ -111,15 +144,21 @@ function waitingWords(approval: ApprovalDetail) {
   const who = approval.eligible.map(member => `${member.name} (${member.role})`)
   return (
     <>
-      It is stopped until {approval.approvals > 1 ? `${approval.approvals} people` : 'somebody'} with the role <strong>{approval.role}</strong> or
-      above {approval.approvals > 1 ? 'answer' : 'answers'}.{' '}
-      {who.length === 0 ? 'Right now nobody can.' : `Right now that is ${who.slice(0, 4).join(', ')}${who.length > 4 ? ` and ${who.length - 4} more` : ''}.`}
+      It is stopped until {approval.approvals > 1 ? `${approval.approvals} people` : 'somebody'} with the role{' '}
+      <strong>{approval.role}</strong> or above {approval.approvals > 1 ? 'answer' : 'answers'}.{' '}
+      {who.length === 0
+        ? 'Right now nobody can.'
+        : `Right now that is ${who.slice(0, 4).join(', ')}${who.length > 4 ? ` and ${who.length - 4} more` : ''}.`}
     </>
   )
 }
 
-function thresholdOf(approval: ApprovalDetail): string {
-  const when = approval.rulesInForce[0]?.text.when as Record<string, string> | undefined
-  const first = when && Object.entries(when).find(([key]) => key !== 'window' && key !== 'budget')
-  return first ? `rule: ${first[1]}` : ''
+/** What the rule says of a crossed figure: "rule: $20.00 or more". */
+function thresholdOf(approval: ApprovalDetail, figure: CrossedFigure): string | undefined {
+  for (const rule of approval.rulesInForce) {
+    const read = ruleFromJson(rule.text)
+    const condition = read.ok && read.rule.when.find(c => c.figure === figure.name && c.qualifier === figure.qualifier)
+    if (condition) return `rule: ${thresholdText(condition.figure, condition.op, condition.value)}`
+  }
+  return undefined
 }
