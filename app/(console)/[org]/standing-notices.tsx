@@ -1,12 +1,15 @@
-import Link from 'next/link'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { mayReadDemoMail } from '#server/auth/current.ts'
+import { isDemoMode } from '#server/auth/demo-mode.ts'
 import type { Session } from './outputs.ts'
 
-/** What the reader should know on every page: a restored database, a session that may only look, demo data. */
-export function StandingNotices({ session }: { session: Session }) {
+/** What the reader should know on every page: a restored database, a session that may only look, demo mode (TRUST §3). */
+export async function StandingNotices({ session }: { session: Session }) {
   const { org, member, rights } = session
+  const demoMode = isDemoMode()
+  const mailbox = await mayReadDemoMail()
   const mayConfirm = rights.includes('restore.confirm')
   return (
     <>
@@ -41,15 +44,25 @@ export function StandingNotices({ session }: { session: Session }) {
           change nothing.
         </Banner>
       )}
-      {member.demo && (
-        <Banner kind="demo" title="Signed in through the demo mailbox.">
-          Whatever you answer is marked as a demo in the record.{' '}
-          <Link className="link" href="/mailbox">
-            Open the mailbox
-          </Link>
+      {demoMode && (
+        <Banner
+          kind="demo"
+          title="Demo mode separates nobody on this machine."
+          action={
+            mailbox && (
+              <Button size="sm" href="/mailbox">
+                Open the demo mailbox
+              </Button>
+            )
+          }
+        >
+          No mail goes out: whoever uses this machine can read every code and sign in as anybody.{' '}
+          {member.demo
+            ? 'You signed in that way, so what you answer is marked as a demo in the record.'
+            : 'What is answered that way is marked as a demo in the record.'}
         </Banner>
       )}
-      {org.demo && !member.demo && (
+      {org.demo && !demoMode && (
         <Banner kind="demo" title="Demo organisation.">
           Its people are made up; the rules, signatures and machines are real.
         </Banner>
