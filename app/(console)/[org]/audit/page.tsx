@@ -16,12 +16,13 @@ import { type Asked, pathWith, readAsked } from '#app/asked.ts'
 import { roleAtLeast } from '#core/role.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
-import { csvHref, filterInput } from './audit-filter.ts'
+import { csvHref, daysBetween, filterInput } from './audit-filter.ts'
 import { EntryList } from './entry-list.tsx'
 import { kindChoices } from './kind-words.ts'
 
 export const metadata: Metadata = { title: 'Audit' }
 
+type Choice = { value: string; label: string }
 type Props = { params: Promise<{ org: string }>; searchParams: Asked }
 
 export default async function AuditPage({ params, searchParams }: Props) {
@@ -39,6 +40,11 @@ export default async function AuditPage({ params, searchParams }: Props) {
   const isFiltered = Object.values(filter).some(Boolean)
   const seesEverybody = actor.role === 'auditor' || roleAtLeast(actor.role, 'admin')
   const people = seesEverybody ? members : members.filter(member => member.self)
+  const named: Choice[] = [
+    ...people.map(({ id, name, removedAt }) => ({ value: id, label: removedAt ? `${name} (left)` : name })),
+    ...machines.map(({ id, label }) => ({ value: id, label: `Machine ${label}` })),
+  ]
+  const days = daysBetween(filter)
   return (
     <>
       <PageHeader
@@ -85,11 +91,7 @@ export default async function AuditPage({ params, searchParams }: Props) {
             name="actor"
             defaultValue={filter.actor ?? ''}
             placeholder="Anybody"
-            options={[
-              ...people.map(({ id, name, removedAt }) => ({ value: id, label: removedAt ? `${name} (left)` : name })),
-              ...machines.map(({ id, label }) => ({ value: id, label: `Machine ${label}` })),
-              { value: 'control-plane', label: 'The control plane' },
-            ]}
+            options={withAsked(filter.actor, [...named, { value: 'control-plane', label: 'The control plane' }])}
           />
         </Field>
         <Field label="About" className="w-44 max-sm:w-full">
@@ -97,22 +99,14 @@ export default async function AuditPage({ params, searchParams }: Props) {
             name="subject"
             defaultValue={filter.subject ?? ''}
             placeholder="Anything"
-            options={[
-              ...(filter.subject &&
-              !people.some(({ id }) => id === filter.subject) &&
-              !machines.some(({ id }) => id === filter.subject)
-                ? [{ value: filter.subject, label: filter.subject }]
-                : []),
-              ...people.map(({ id, name, removedAt }) => ({ value: id, label: removedAt ? `${name} (left)` : name })),
-              ...machines.map(({ id, label }) => ({ value: id, label: `Machine ${label}` })),
-            ]}
+            options={withAsked(filter.subject, named)}
           />
         </Field>
         <Field label="From (UTC)" className="w-36 max-sm:w-[calc(50%-0.375rem)]">
-          <TextInput name="from" type="date" defaultValue={filter.from} />
+          <TextInput name="from" type="date" defaultValue={days.from && filter.from} />
         </Field>
         <Field label="To (UTC)" className="w-36 max-sm:w-[calc(50%-0.375rem)]">
-          <TextInput name="to" type="date" defaultValue={filter.to} />
+          <TextInput name="to" type="date" defaultValue={days.to && filter.to} />
         </Field>
       </FilterBar>
       <Card>
@@ -146,4 +140,10 @@ export default async function AuditPage({ params, searchParams }: Props) {
       )}
     </>
   )
+}
+
+/** What the address asks for stands among the choices, also when it is a request or somebody whom this reader may not name. */
+function withAsked(asked: string | undefined, choices: readonly Choice[]): Choice[] {
+  if (!asked || choices.some(({ value }) => value === asked)) return [...choices]
+  return [{ value: asked, label: asked }, ...choices]
 }
