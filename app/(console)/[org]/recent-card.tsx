@@ -1,7 +1,8 @@
 import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { ABOUT_SUBJECT, actorWords, EVIDENCE_WORDS } from './evidence-words.ts'
+import { KIND_WORDS } from './audit/kind-words.ts'
+import { whoText } from './audit/who-text.ts'
 import type { EvidenceRow } from './outputs.ts'
 
 /** The newest entries of the ledger. */
@@ -22,9 +23,8 @@ export function RecentCard({ org, rows }: { org: string; rows: readonly Evidence
             className="grid grid-cols-[1fr_auto] items-baseline gap-x-3 border-b px-4 py-2.25 last:border-b-0"
           >
             <span className="min-w-0">
-              <span className="font-medium">{actorWords(aboutSubject(row) ? row.subject! : row.actor)}</span>{' '}
-              {EVIDENCE_WORDS[row.kind] ?? row.kind}
-              {!aboutSubject(row) && <Subject org={org} row={row} />}
+              <span className="font-medium">{KIND_WORDS[row.kind] ?? row.kind}</span> <Subject org={org} row={row} />
+              <span className="block text-ink-3 text-xs">by {whoText(row.actor)}</span>
             </span>
             <span className="text-ink-3 text-xs">
               <Time at={row.at} show="relative" />
@@ -36,27 +36,15 @@ export function RecentCard({ org, rows }: { org: string; rows: readonly Evidence
   )
 }
 
-const aboutSubject = (row: EvidenceRow) => ABOUT_SUBJECT.includes(row.kind) && row.subject !== null
-
-/** What it was about, as a link where there is a page for it. */
-function Subject({ org, row }: { org: string; row: EvidenceRow }) {
-  const { subject } = row
-  if (subject === null || subject.ref === row.actor.ref) return null
-  const name = subject.name ?? subject.ref
-  if (subject.kind === 'ruleset')
-    return <Linked href={`/${org}/boundaries/history/${subject.ref}`}>version {subject.ref}</Linked>
-  if (subject.kind === 'approval') return <Linked href={`/${org}/approvals/${subject.ref}`}>{subject.ref}</Linked>
-  if (subject.kind === 'machine') return <Linked href={`/${org}/machines/${subject.ref}`}>{name}</Linked>
-  return subject.kind === 'member' && subject.name !== null ? (
-    <span className="text-ink-2">: {subject.name}</span>
-  ) : null
-}
-
-const Linked = ({ href, children }: { href: string; children: React.ReactNode }) => (
-  <>
-    {': '}
-    <Link className="link" href={href}>
-      {children}
+/** What it was about, as a link where there is a page for it; left out where it is whoever did it. */
+function Subject({ org, row: { subject, actor } }: { org: string; row: EvidenceRow }) {
+  if (subject === null || subject.ref === actor.ref || subject.kind === 'organisation') return null
+  const pages: Record<string, string> = { ruleset: 'boundaries/history', approval: 'approvals', machine: 'machines' }
+  const page = pages[subject.kind]
+  if (page === undefined) return <span className="text-ink-2">{whoText(subject)}</span>
+  return (
+    <Link className="link" href={`/${org}/${page}/${subject.ref}`}>
+      {whoText(subject)}
     </Link>
-  </>
-)
+  )
+}

@@ -210,7 +210,10 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
           analysis={analysis}
           machines={current.machines}
           onAcceptCases={enforced => acceptProposed(text, enforced, analysis, write)}
-          onClose={() => setReviewing(false)}
+          onClose={() => {
+            setReviewing(false)
+            focusPage()
+          }}
           onPublished={published => {
             draft.restart(published)
             router.refresh()
@@ -245,6 +248,13 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
       />
     </>
   )
+}
+
+/** What had the focus before is shut or gone once a set is published: the page itself takes it, not the document's end. */
+function focusPage() {
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body) document.getElementById('main')?.focus()
+  })
 }
 
 export const asInForce = (

@@ -10,6 +10,7 @@ import { Field } from '#app/_ui/field.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { Select } from '#app/_ui/select.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { withRemedy } from '../with-remedy.ts'
 
 type Props = { org: string; members: readonly { id: string; name: string; machines: number }[] }
 
@@ -27,7 +28,7 @@ export function LaptopLost({ org, members }: Props) {
       onOpenChange={() => setMember('')}
       onConfirm={async () => {
         if (member === '') throw new Error('Choose whose laptop it is.')
-        const ended = await lost.mutateAsync({ org, memberId: member })
+        const ended = await withRemedy(lost.mutateAsync({ org, memberId: member }))
         toast('Everything of theirs has ended', {
           description: `${formatPlural(ended.machines, 'machine')}, ${formatPlural(ended.sessions, 'sign-in')} and ${formatPlural(ended.tokens, 'credential')}.`,
         })

@@ -6,6 +6,7 @@ import { useTRPC } from '#app/_client/trpc.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { withRemedy } from '../../with-remedy.ts'
 
 /** Ends a machine's membership. */
 export function RevokeMachine({ org, id, label }: { org: string; id: string; label: string }) {
@@ -18,7 +19,7 @@ export function RevokeMachine({ org, id, label }: { org: string; id: string; lab
       confirmLabel="Revoke the machine"
       trigger={<Button variant="danger">Revoke</Button>}
       onConfirm={async () => {
-        await revoke.mutateAsync({ org, id })
+        await withRemedy(revoke.mutateAsync({ org, id }))
         toast(`${label} is revoked`)
         router.refresh()
       }}
