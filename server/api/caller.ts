@@ -6,4 +6,6 @@ import { createCallerFactory } from './trpc.ts'
 const createCaller = createCallerFactory(appRouter)
 
 /** The same procedures that the browser calls, for server components: one actor and one caller a request. */
-export const api = cache(async () => createCaller({ actor: await currentActor(), mayReadDemoMail: await mayReadDemoMail() }))
+export const api = cache(async () =>
+  createCaller({ actor: await currentActor(), mayReadDemoMail: await mayReadDemoMail() }),
+)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { MemberActor } from '#core/actor.ts'
-import { confirmAdminLogin } from '#server/features/credential.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
+import { confirmAdminLogin } from '#server/features/credential.ts'
 import { admin, ask, doors, refusal } from '../../support/connector.ts'
 import { useDatabase } from '../../support/db.ts'
 import {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openFresh } from '#core/fresh.ts'
-import { FRESH_LIFETIME_S, FRESH_REUSE_MS } from '#core/limits.ts'
 import { thumbprint } from '#core/key.ts'
+import { FRESH_LIFETIME_S, FRESH_REUSE_MS } from '#core/limits.ts'
 import { followRoot, keysOf, walkRoots } from '#core/root.ts'
 import { openRuleSet } from '#core/rule-set.ts'
 import { freshFor, servedRules } from '#server/features/fresh.ts'
