@@ -41,7 +41,7 @@ export default async function JoinLinePage({ params }: { params: Promise<{ slug:
           <li>
             Then wire the agents and start the daemon:
             <CodeLine className="mt-1.5" command text="~/.holdpoint/bin/holdpoint hooks install" />
-            <CodeLine className="mt-1.5" command text="~/.holdpoint/bin/holdpoint daemon" />
+            <CodeLine className="mt-1.5" command text="~/.holdpoint/bin/holdpoint daemon start" />
           </li>
         </ol>
       </Card>

@@ -25,7 +25,10 @@ type Props = {
 /** A field over the document's text: shows the document, but what is being typed while it has the focus. */
 export function TypedInput({ value, onWrite, when = 'change', onRefused, area, ...rest }: Props) {
   const [typed, setTyped] = useState<string>()
-  const write = (next: string) => onRefused?.(next === value ? undefined : onWrite(next))
+  const write = (next: string) => {
+    const reason = next === value ? undefined : onWrite(next)
+    onRefused?.(reason)
+  }
   const shared = {
     ...rest,
     value: typed ?? value,

@@ -57,7 +57,7 @@ export function JoinSteps({ org, line, known, onAgain }: Props) {
           </p>
         </Step>
         <Step number={3} title="Start the daemon">
-          <CodeLine command={shell === 'posix'} text={`${program} daemon`} />
+          <CodeLine command={shell === 'posix'} text={`${program} daemon start`} />
           <p className="text-ink-2 text-sm">
             It fetches the signed rules, checks them at every read, and decides. The hook starts it again when it is
             down.

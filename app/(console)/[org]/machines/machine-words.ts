@@ -30,6 +30,7 @@ const ALARMS: Record<string, string> = {
   machine_cloned: 'Two machines use the same key: the home folder was copied',
   ruleset_equivocation: 'It was shown two different rule sets with one version number',
   root_unknown: 'It was shown a root of keys that does not follow from its own',
+  version_unproven: 'It claims rules newer than any published here, and shows no signature for them',
   answer_refused: 'It refused an answer that did not verify',
   second_use_of_answer: 'An answer for one call was used twice',
   local_answer_without_journal: 'A local answer turned up that its journal does not know',
