@@ -2,10 +2,12 @@
 import type { DecisionEntry, Entry, ReadFigure } from '#agent/daemon/entry.ts'
 import { plain } from '#agent/terminal.ts'
 import type { Ceiling } from '#core/approval/answer.ts'
+import { figureText } from '#core/approval/describe.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { type FigureName, isFigureName } from '#core/figure.ts'
 import { HANDLE } from '#core/id.ts'
+import { formatUsd, parseMicros } from '#core/money.ts'
 import type { ApprovalState } from '#core/protocol.ts'
 import { CommandFailure } from './exit.ts'
 
@@ -43,31 +45,30 @@ export function entriesOf<K extends Entry['kind']>(record: DecisionRecord, kind:
   return record.history.filter(entry => entry.kind === kind) as Extract<Entry, { kind: K }>[]
 }
 
-/** `session cost $23.10 (the rule: >= $20)`. */
+/** `session cost $23.10 (the rule: >= $20.00)`. */
 export function figureWords(figure: ReadFigure | CrossedFigure): string {
   const label = isFigureName(figure.name) ? figureLabel(figure.name as FigureName) : plain(figure.name, 40)
   const of = figure.qualifier ? ` of ${plain(figure.qualifier, 70)}` : ''
-  const crossed = 'op' in figure ? ` (the rule: ${figure.op} ${valueWords(figure.threshold, figure.unit)})` : ''
+  const crossed = 'op' in figure ? ` (the rule: ${figure.op} ${limitWords(figure.threshold, figure.unit)})` : ''
   return `${label}${of} ${valueWords(figure.value, figure.unit)}${crossed}`
 }
 
-/** `$40` and `95 %`, from the decimals that stand in records. */
-export function valueWords(value: string, unit: string): string {
-  if (!/^-?\d+(\.\d+)?$/.test(value)) return plain(value, 120)
-  if (unit === 'usd') {
-    const [whole, part = ''] = value.split('.')
-    const cents = part.replace(/0+$/, '')
-    return `$${whole}${cents === '' ? '' : `.${cents.padEnd(2, '0')}`}`
-  }
-  return unit === 'pct' ? `${value} %` : value
+/** A measured value as pages and mails have it: `$22.01` (rounded up to the cent), `95%`, `could not be read`. */
+export const valueWords = (value: string, unit: string): string =>
+  plain(figureText({ value, unit: unit as CrossedFigure['unit'] }), 120)
+
+/** What a value is compared with, exact: `$20.00`, `$0.000001`, `95%`. */
+function limitWords(value: string, unit: string): string {
+  const micros = unit === 'usd' ? parseMicros(value) : undefined
+  return micros === undefined ? valueWords(value, unit) : formatUsd(micros)
 }
 
-/** `below $40 of session cost`; empty when an answer has no ceiling. */
+/** `session cost is below $40.00`; empty when an answer has no ceiling. */
 export function ceilingWords(until: readonly Ceiling[]): string {
   return until
     .map(
       ({ figure, qualifier, value }) =>
-        `${figureLabel(figure)}${qualifier ? ` of ${qualifier}` : ''} is below ${valueWords(value, figure === 'session_cost_usd' ? 'usd' : 'pct')}`,
+        `${figureLabel(figure)}${qualifier ? ` of ${qualifier}` : ''} is below ${limitWords(value, figure === 'session_cost_usd' ? 'usd' : 'pct')}`,
     )
     .join(' and ')
 }

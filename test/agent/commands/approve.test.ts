@@ -188,7 +188,7 @@ describe('approve', () => {
       const told = await machine.run(['explain', handle!])
       expect(told.stdout).toContain('approved by the organisation')
       expect(told.stdout).toContain('Lea (lead, web, signed in by oidc')
-      expect(told.stdout).toContain('while session cost is below $40')
+      expect(told.stdout).toContain('while session cost is below $40.00')
       expect(told.stdout).toContain('version 1 of the organisation’s rules')
     } finally {
       await plane.close()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ALL } from '#agent/commands/all.ts'
 import { proxyFor } from '#agent/commands/canary.ts'
-import { ceilingWords, valueWords } from '#agent/commands/decision.ts'
+import { ceilingWords, figureWords, valueWords } from '#agent/commands/decision.ts'
 import { lineDiff } from '#agent/commands/diff.ts'
 import { columns, plain, span } from '#agent/terminal.ts'
 import { CommandMachine } from './machine.ts'
@@ -85,11 +85,16 @@ describe('what is printed', () => {
     expect([
       valueWords('20.1', 'usd'),
       valueWords('20.000000', 'usd'),
+      valueWords('22.002656', 'usd'),
       valueWords('0.123456', 'usd'),
       valueWords('95', 'pct'),
       valueWords('opus', 'tier'),
-    ]).toEqual(['$20.10', '$20', '$0.123456', '95 %', 'opus'])
-    expect(ceilingWords([{ figure: 'session_cost_usd', op: '<', value: '40' }])).toBe('session cost is below $40')
+      valueWords('unread', ''),
+    ]).toEqual(['$20.10', '$20.00', '$22.01', '$0.1235', '95%', 'opus', 'could not be read'])
+    expect(ceilingWords([{ figure: 'session_cost_usd', op: '<', value: '40' }])).toBe('session cost is below $40.00')
+    expect(
+      figureWords({ name: 'session_cost_usd', value: '22.002656', unit: 'usd', op: '>=', threshold: '21.000001' }),
+    ).toBe('session cost $22.01 (the rule: >= $21.000001)')
   })
 
   it('shows the lines that change, with a little around them', () => {
