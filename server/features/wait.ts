@@ -47,7 +47,8 @@ async function look(ctx: FeatureContext<MachineActor>, input: WaitInput): Promis
       select: { answerSeq: true, leftAt: true, revokedAt: true },
     }),
   ])
+  // Behind what it has seen is news as well: a backup was put back, and places are given anew.
   // A machine that was revoked while it waited asks again, and is told.
   const gone = !machine || machine.leftAt !== null || machine.revokedAt !== null
-  return { rules: gone || (served.etag ?? '') !== input.rules, answers: (machine?.answerSeq ?? 0) > input.answers }
+  return { rules: gone || (served.etag ?? '') !== input.rules, answers: (machine?.answerSeq ?? 0) !== input.answers }
 }

@@ -8,7 +8,10 @@ import { endApproval } from './settle.ts'
 /** How many answers and states one fetch brings; the machine asks again from the last. */
 const PAGE = 200
 
-/** What a machine has not seen: signed answers, and states that only tighten. */
+/**
+ * What a machine has not seen: signed answers, and states that only tighten. `seq` is where the stream really ends: below
+ * `after` it tells that a backup was put back, and that places which the machine has seen are given anew.
+ */
 export async function answersAfter(
   ctx: FeatureContext<MachineActor>,
   { after }: { after: number },
@@ -21,7 +24,7 @@ export async function answersAfter(
   ])
   // A page that is full ends the stream there for now, so that nothing beyond it is skipped.
   const full = [answers, notices].filter(list => list.length === PAGE).map(list => list.at(-1)!.seq)
-  const upTo = full.length > 0 ? Math.min(...full) : Math.max(machine.answerSeq, after)
+  const upTo = full.length > 0 ? Math.min(...full) : machine.answerSeq
   return {
     answers: answers.filter(a => a.seq <= upTo),
     states: notices

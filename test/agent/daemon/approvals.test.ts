@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { fromUtf8 } from '#core/bytes.ts'
 import { parseJws } from '#core/jws.ts'
 import { Organisation, RULE } from './organisation.ts'
-import { attended, Machine, onCleanup, told } from './world.ts'
+import { attended, Machine, onCleanup, told, until } from './world.ts'
 
 let org: Organisation
 let machine: Machine
@@ -287,7 +287,7 @@ describe('a denial', () => {
 describe('a control plane that was restored from a backup', () => {
   test.each([true, false])(
     'cannot replay an old yes: the same subject with another nonce is another request (%s)',
-    async forgetful => {
+    async toldEnd => {
       const first = await held()
       const answer = org.answer(first)
       await machine.daemon.sync()
@@ -301,7 +301,6 @@ describe('a control plane that was restored from a backup', () => {
       expect(second.handle).not.toBe(first.handle)
       org.seq = 1
       org.answers.push({ seq: 1, jws: old })
-      org.forgetful = true
       await machine.daemon.sync()
       expect((await call('toolu_3')).decision).toBe('deny')
       // and an answer that names the new handle but was made over the old request
@@ -312,16 +311,38 @@ describe('a control plane that was restored from a backup', () => {
       expect(forged.handle).toBe(second.handle)
       // a fresh answer after the restore is seen although its number was given before: at once where the control plane tells
       // that its stream ends sooner, else the next time that everything is looked at again
-      org.forgetful = forgetful
-      org.answer(second, { seq: forgetful ? 3 : 2 })
+      org.hidesEnd = !toldEnd
+      org.answer(second, { seq: toldEnd ? 3 : 2 })
       await machine.daemon.sync()
-      if (!forgetful) {
+      if (!toldEnd) {
         machine.offset += 5 * 60_000
         await machine.daemon.sync()
       }
       expect((await call('toolu_5')).decision).toBe('pass')
     },
   )
+
+  test('is noticed by a machine that waits, so that an answer in a place given anew arrives within moments', async () => {
+    await held()
+    org.answer(org.requests[0]!)
+    await machine.daemon.sync()
+    expect(machine.daemon.runtime.state.answerSeq).toBe(1)
+    await machine.daemon.stop()
+    // put back to before the request; in a place that the machine has seen stands another answer now
+    org.requests = []
+    org.answers = []
+    org.seq = 0
+    await machine.start({ follow: true })
+    await until(() => machine.daemon.runtime.state.answerSeq === 0)
+    const calls = () => org.calls.filter(one => one === 'GET wait').length
+    const before = calls()
+    expect((await call('toolu_1')).decision).toBe('pass')
+    expect((await call('toolu_2')).decision).toBe('deny')
+    await until(() => org.requests.length === 1)
+    org.answer(org.requests[0]!)
+    await until(async () => (await call('toolu_3')).decision === 'pass')
+    expect(calls() - before, 'a wait that is news each time would be a busy loop').toBeLessThan(20)
+  })
 })
 
 test('what the machine signs as a request is the very document it stored', async () => {

@@ -56,8 +56,8 @@ export class Organisation {
   down = false
   revoked = false
   eligible = 2
-  /** Whether it tells where its stream of answers ends even when a machine has seen more. */
-  forgetful = false
+  /** It says that its answers end where the machine stands, although they end sooner. */
+  hidesEnd = false
   /** A denial that stands: what every request is answered with. */
   standing: string | undefined
   /** Answers to `POST approvals` before the ordinary one. */
@@ -271,7 +271,7 @@ export class Organisation {
     if (path === 'wait') {
       const news = () => ({
         rules: this.ruleset !== undefined && url.searchParams.get('rules') !== this.etag,
-        answers: this.seq > Number(url.searchParams.get('answers')),
+        answers: this.seq !== Number(url.searchParams.get('answers')),
       })
       const now = news()
       if (now.rules || now.answers) return json(now)
@@ -291,7 +291,7 @@ export class Organisation {
       return json({
         answers: this.answers.filter(a => a.seq > after),
         states: this.states.filter(s => s.seq > after),
-        seq: this.forgetful ? this.seq : Math.max(this.seq, after),
+        seq: this.hidesEnd ? Math.max(this.seq, after) : this.seq,
       })
     }
     if (path === 'approvals') {

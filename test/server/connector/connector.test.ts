@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openFresh } from '#core/fresh.ts'
+import { CONNECTOR_BODY_MAX, REPORT_BODY_MAX, RULE_SET_MAX } from '#core/limits.ts'
 import { FRESH_HEADER, JoinAnswer, parseJoinLine, ReportAnswer, WaitAnswer } from '#core/protocol.ts'
 import { walkRoots } from '#core/root.ts'
 import { openRuleSet } from '#core/rule-set.ts'
@@ -119,6 +120,12 @@ describe('waiting', () => {
     expect(WaitAnswer.parse(await (await wait('')).json())).toEqual({ rules: true, answers: false })
     await db.prisma.machine.update({ where: { id: machine.id }, data: { answerSeq: 3 } })
     expect(await (await wait(await etag(), 2)).json()).toEqual({ rules: false, answers: true })
+  })
+
+  it('tells a machine that is ahead at once: a backup was put back, and its answers end sooner', async () => {
+    expect(await (await wait(await etag(), 5)).json()).toEqual({ rules: false, answers: true })
+    const answers = await ask(doors.getAnswers, { token: machine.token, query: '?after=5' })
+    expect(await answers.json()).toEqual({ answers: [], states: [], seq: 3 })
   })
 
   it('is woken by a publication within a second, every machine that waits', async () => {
@@ -256,7 +263,23 @@ describe('the doors', () => {
     })
     expect(await refusal(await post('{'))).toMatchObject({ status: 400 })
     expect(await refusal(await post('x', { 'content-type': 'text/plain' }))).toMatchObject({ status: 400 })
-    expect(await refusal(await post({ report: 'a'.repeat(300 * 1024) }))).toEqual({ status: 413, code: 'TOO_LARGE' })
+    expect(await refusal(await post({ report: 'a'.repeat(REPORT_BODY_MAX) }))).toEqual({
+      status: 413,
+      code: 'TOO_LARGE',
+    })
+    const request = { request: 'a'.repeat(CONNECTOR_BODY_MAX) }
+    expect(
+      await refusal(await ask(doors.postApproval, { method: 'POST', token: machine.token, body: request })),
+    ).toEqual({ status: 413, code: 'TOO_LARGE' })
+  })
+
+  it('take a report that carries a rule set at its limit', async () => {
+    const proof = `${'a'.repeat(RULE_SET_MAX - 90)}.b.${'c'.repeat(86)}`
+    expect(proof.length).toBeLessThanOrEqual(RULE_SET_MAX)
+    const one = await makeMachine(db.prisma, org, dev, 'far')
+    const report = signReport(one, reportOf(one, 1, { rules: { proof } }))
+    const response = await ask(doors.postReport, { method: 'POST', token: one.token, body: { report } })
+    expect(response.status).toBe(200)
   })
 
   it('let nothing be kept, and every other answer than rules says so', async () => {
