@@ -51,6 +51,7 @@ function printDecision(terminal: Terminal, record: DecisionRecord): void {
 /** In one word what came of it. Refused by a rule, denied by a person, expired, withdrawn and revoked are different things. */
 export function outcomeWords({ decision, request, question, grants, history }: DecisionRecord): string {
   if (decision?.stage === 'shadow') return 'shadow: nothing was held'
+  if (decision?.why === 'late') return 'let through: the decision came too late'
   const state = request?.state ?? pastState(history)
   if (state) {
     const words: Record<ApprovalState, string> = {
@@ -107,7 +108,10 @@ export function storyOf(record: DecisionRecord): string[] {
       refused: 'It was refused.',
       released: 'It went on under an answer given before.',
     }[decision.did]
-    say(decision.at, did)
+    say(
+      decision.at,
+      decision.why === 'late' ? 'The decision took more than two seconds, and the agent had gone on by itself.' : did,
+    )
   }
   for (const { at, role, approvals, eligible, url } of entriesOf(record, 'filed')) {
     say(

@@ -22,10 +22,12 @@ export type About = {
   session: Session
   plan: Plan
   blocked: Blocked[]
+  /** Handles of the decisions that were chained about it, shadow ones left out. */
+  recorded: string[]
 }
 
-/** What a pause point leaves for later: requests to be sent once the client has its answer. */
-export type Judgement = { decision: Decision; file: boolean }
+/** `file`: requests are to be sent once the client has its answer. `late`: it waited no longer, and the call has gone on. */
+export type Judgement = { decision: Decision; file: boolean; late?: boolean }
 
 export const refuse = (text: string): Decision => ({ outcome: 'refuse', text })
 
@@ -43,15 +45,17 @@ type Happened = {
   handle?: string
   question?: string
   grants?: string[]
+  why?: 'late'
 }
 
 /** Chains a decision; returns its handle. */
-export function recordDecision({ runtime, client, session, plan }: About, happened: Happened): string {
+export function recordDecision({ runtime, client, session, plan, recorded }: About, happened: Happened): string {
   const { matches, event } = happened
   const handle = happened.handle ?? makeHandle(runtime.random(6))
   const until = stepCeilings(matches)
   const strictest = matches.map(match => match.require.kind)
   const outcome = (['deny', 'approver', 'ask', 'allow'] as const).find(kind => strictest.includes(kind)) ?? 'allow'
+  if (happened.stage !== 'shadow') recorded.push(handle)
   record(runtime, {
     kind: 'decision',
     handle,
@@ -73,6 +77,7 @@ export function recordDecision({ runtime, client, session, plan }: About, happen
     answeredBy: happened.answeredBy,
     ...(until.length > 0 ? { until } : {}),
     ...(happened.grants ? { grants: happened.grants } : {}),
+    ...(happened.why ? { why: happened.why } : {}),
   })
   return handle
 }

@@ -48,7 +48,8 @@ export type DecisionEntry = {
   until?: Ceiling[]
   /** Grants that let it go on: answer ids, or handles of local answers. */
   grants?: string[]
-  why?: string
+  /** `late`: it came after more than two seconds, and the call had gone on by itself. */
+  why?: 'late'
 }
 
 /**
@@ -121,6 +122,8 @@ export type EntryBody =
       tty?: string
       chain?: string[]
     }
+  /** A decision was chained, but its answer came too late: the call went on by itself. */
+  | { kind: 'late'; handle: string }
   | { kind: 'declined'; handle: string; toolUse: string }
   | { kind: 'denied_here'; handle: string }
   | { kind: 'guard_refused'; handle: string; why: string; chain?: string[] }

@@ -1,6 +1,5 @@
 import { CANARY_SESSION, type ClientAdapter, type HookEvent } from '#agent/clients/adapter.ts'
 import type { Client } from '#core/client.ts'
-import { PAUSE_POINT_MS } from '#core/limits.ts'
 import type { Judgement } from './decision.ts'
 import { hookBodyMax, type Incoming, type Reply, type Route } from './door.ts'
 import { judgeCall, noteEvent } from './judge.ts'
@@ -66,7 +65,7 @@ function answerHook(
   failures: Failures,
   incoming: Incoming,
   fileSoon: () => void,
-): Reply {
+): Reply | Promise<Reply> {
   const { client } = adapter
   const broken = (failure: Omit<Failure, 'client'>, why: string): Reply => {
     try {
@@ -78,6 +77,10 @@ function answerHook(
     return { status, text: body }
   }
   let event: HookEvent | undefined
+  const failed = (error: unknown): Reply => {
+    runtime.log(`a hook failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    return broken({ what: 'error', ...(event ? { session: event.sessionId } : {}) }, 'the daemon failed to decide')
+  }
   try {
     const read = adapter.parse(incoming.body, runtime.now(), adapter.originFromHeaders(incoming.headers))
     if (read.kind === 'parse_failure')
@@ -86,24 +89,20 @@ function answerHook(
         `the hook's input could not be read (${read.reason})`,
       )
     event = read
-    const attended = attendedOf(event, incoming.headers)
-    const judgement = judgeEvent(runtime, client as Client, event, attended)
-    if (performance.now() - incoming.arrivedMs > PAUSE_POINT_MS) {
-      return broken(
-        {
-          what: 'over_time',
-          session: event.sessionId,
-          ...(event.kind === 'tool_call' && event.toolUseId ? { toolUse: event.toolUseId } : {}),
-        },
-        'the decision took too long',
-      )
+    const reply = ({ decision, file, late }: Judgement): Reply => {
+      if (file) fileSoon()
+      if (late) {
+        const toolUse = read.kind === 'tool_call' && read.toolUseId ? { toolUse: read.toolUseId } : {}
+        return broken({ what: 'over_time', session: read.sessionId, ...toolUse }, 'the decision took too long')
+      }
+      const { status, body } = adapter.render(decision, read).http
+      return { status, text: body }
     }
-    if (judgement.file) fileSoon()
-    const { status, body } = adapter.render(judgement.decision, event).http
-    return { status, text: body }
+    const attended = attendedOf(read, incoming.headers)
+    const judged = judgeEvent(runtime, client as Client, read, attended, incoming.arrivedMs)
+    return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged)
   } catch (error) {
-    runtime.log(`a hook failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-    return broken({ what: 'error', ...(event ? { session: event.sessionId } : {}) }, 'the daemon failed to decide')
+    return failed(error)
   }
 }
 
@@ -113,14 +112,17 @@ export function judgeEvent(
   client: Client,
   event: HookEvent,
   attended: boolean | undefined,
-): Judgement {
+  arrivedMs = performance.now(),
+): Judgement | Promise<Judgement> {
   // it has come through the door, which is all that it was sent for; a call under that name is judged like any other
   if (event.sessionId === CANARY_SESSION && event.kind !== 'tool_call')
     return { decision: { outcome: 'pass', text: '' }, file: false }
   // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
   const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
-  if (event.kind === 'tool_call')
-    return judgeCall(runtime, client, event, session, (attended ?? session.attended) === true)
+  if (event.kind === 'tool_call') {
+    const canAsk = (attended ?? session.attended) === true
+    return judgeCall({ runtime, client, event, session, canAsk, arrivedMs })
+  }
   noteEvent(runtime, event, session)
   return { decision: { outcome: 'pass', text: '' }, file: false }
 }

@@ -2,51 +2,108 @@ import type { Decision, HookEvent, ToolCall } from '#agent/clients/adapter.ts'
 import { crossedText, refusalText } from '#core/boundary/refusal.ts'
 import { type Action, isUnsupported } from '#core/boundary/rule.ts'
 import type { Client } from '#core/client.ts'
+import type { Figures } from '#core/figure.ts'
 import { makeHandle } from '#core/id.ts'
-import { decide } from './decide.ts'
+import { PAUSE_POINT_MS } from '#core/limits.ts'
+import { awaitResponse, isWorthWaiting } from './await-response.ts'
+import { decide, type Plan } from './decide.ts'
 import { type About, type Judgement, recordDecision, refuse } from './decision.ts'
 import { answerOrganisation } from './held.ts'
 import { type Blocked, releasesFor } from './releases.ts'
+import { promptAnswered, takeResults } from './results.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
-import { figuresOf, type Observation, type Session } from './sessions.ts'
+import { figuresOf, type Session } from './sessions.ts'
+
+/** A tool call that waits for an answer. `arrivedMs`: when its hook came, as `performance.now()` has it. */
+export type AskedCall = {
+  runtime: Runtime
+  client: Client
+  event: ToolCall
+  session: Session
+  canAsk: boolean
+  arrivedMs: number
+}
 
 const PASS: Decision = { outcome: 'pass', text: '' }
 
 /**
- * Judges one tool call: reads the figures, decides, and chains what was crossed before the answer goes out. Synchronous from
- * end to end, so that two calls at once are decided one after the other and a step answer cannot be spent twice.
+ * Judges one tool call: reads the figures, decides, and chains what was crossed before the answer goes out. It waits only for
+ * a response that may cross a limit (see {@link isWorthWaiting}); from the newest reading to the answer it is synchronous, so
+ * that two calls at once are decided one after the other and a step answer cannot be spent twice.
  */
-export function judgeCall(
-  runtime: Runtime,
-  client: Client,
-  event: ToolCall,
-  session: Session,
-  canAsk: boolean,
-): Judgement {
-  const now = runtime.now()
-  const rules = runtime.rules.inForce()
+export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
+  const { runtime, session, event, arrivedMs } = asked
   if (event.toolUseId !== undefined) runtime.judged.add(session.id, event.toolUseId)
   takeResults(runtime, session, runtime.sessions.observe(session))
-  const figures = figuresOf(session, event, now)
-  const actions: Action[] = event.startsSubagent ? ['subagent_model', 'continue', 'spend'] : ['continue', 'spend']
-  for (const action of actions) runtime.counters.judged({ client, action, sessionRef: session.ref, figures }, now)
+  const figures = figuresOf(session, event, runtime.now())
+  const planned = planCall(asked, figures)
+  const planWith = (others: Figures) => planCall(asked, others).plan
+  if (!isWorthWaiting(runtime, session, event.toolUseId, figures, planned.plan, planWith))
+    return settleCall(asked, figures, planned)
+  return awaitResponse(runtime, session, event.toolUseId!, arrivedMs).then(() => {
+    const read = figuresOf(session, event, runtime.now())
+    return settleCall(asked, read, planCall(asked, read))
+  })
+}
 
+const NO_RELEASES = { standing: [], steps: [], blocked: [] as Blocked[] }
+
+type Planned = { plan: Plan; blocked: Blocked[] }
+
+const actionsOf = (event: ToolCall): Action[] =>
+  event.startsSubagent ? ['subagent_model', 'continue', 'spend'] : ['continue', 'spend']
+
+/** What the rules in force say about a call at these figures. Changes nothing. */
+function planCall({ runtime, session, event, canAsk }: AskedCall, figures: Figures): Planned {
   const releases =
     runtime.state.grants.size === 0 ? NO_RELEASES : releasesFor(runtime, session.id, event.toolUseId, figures)
   const attribution = {
     project: session.project,
     ...(runtime.membership ? { machine: runtime.membership.team.machine } : {}),
   }
-  const plan = decide(rules.compiled, { actions, figures, attribution, canAsk, now }, releases)
-  const about: About = { runtime, client, event, session, plan, blocked: releases.blocked }
-  recordShadow(about)
-  for (const match of plan.evaluation.enforced) runtime.counters.fired(match.key, session.ref, now)
-  if (plan.effect === 'pass') return { decision: passed(about), file: false }
-  if (plan.effect === 'request') return answerOrganisation(about)
-  return { decision: plan.effect === 'ask' ? asked(about) : refusedHere(about), file: false }
+  const call = { actions: actionsOf(event), figures, attribution, canAsk, now: runtime.now() }
+  return { plan: decide(runtime.rules.inForce().compiled, call, releases), blocked: releases.blocked }
 }
 
-const NO_RELEASES = { standing: [], steps: [], blocked: [] as Blocked[] }
+/** Does what was planned, and chains it. */
+function settleCall(asked: AskedCall, figures: Figures, { plan, blocked }: Planned): Judgement {
+  const { runtime, client, event, session, arrivedMs } = asked
+  const now = runtime.now()
+  for (const action of actionsOf(event))
+    runtime.counters.judged({ client, action, sessionRef: session.ref, figures }, now)
+  const about: About = { runtime, client, event, session, plan, blocked, recorded: [] }
+  recordShadow(about)
+  for (const match of plan.evaluation.enforced) runtime.counters.fired(match.key, session.ref, now)
+  const isLate = () => performance.now() - arrivedMs > PAUSE_POINT_MS
+  if (isLate()) return passedLate(about)
+  const judgement = judgementOf(about)
+  if (!isLate() || plan.effect === 'pass') return judgement
+  // the disk took its time: what was just chained has not come about
+  for (const handle of about.recorded) record(runtime, { kind: 'late', handle })
+  return { ...judgement, late: true }
+}
+
+function judgementOf(about: About): Judgement {
+  switch (about.plan.effect) {
+    case 'pass':
+      return { decision: passed(about), file: false }
+    case 'request':
+      return answerOrganisation(about)
+    case 'ask':
+      return { decision: askedHere(about), file: false }
+    case 'refuse':
+      return { decision: refusedHere(about), file: false }
+  }
+}
+
+/** The client has gone on without us: nothing is held, asked or spent any more, and the journal says so. */
+function passedLate(about: About): Judgement {
+  const { plan, event } = about
+  const matches =
+    plan.by.length > 0 ? plan.all.flatMap(({ evaluation }) => evaluation.lifted) : plan.evaluation.decidedBy
+  if (matches.length > 0) recordDecision(about, { did: 'passed', why: 'late', matches, answeredBy: 'nobody', event })
+  return { decision: PASS, file: false, late: true }
+}
 
 /** A call that goes on; where an answer let it, the answer is spent first, on disk. */
 function passed(about: About): Decision {
@@ -91,7 +148,7 @@ function spendSteps({ runtime, plan, event, session }: About): Decision | undefi
 }
 
 /** Asked at the client's own prompt; what is answered there is read back from what follows. */
-function asked(about: About): Decision {
+function askedHere(about: About): Decision {
   const { runtime, plan, event, session } = about
   const denied = deniedHere(about)
   if (denied) return denied
@@ -174,35 +231,6 @@ function recordShadow(about: About): void {
       recordDecision(about, { did: 'passed', matches: [match], answeredBy: 'nobody', event, stage: 'shadow', action })
     }
   }
-}
-
-/** What a look at the transcript brought: answers given at the client's prompt, and calls that nobody judged. */
-export function takeResults(runtime: Runtime, session: Session, { results, unguarded }: Observation): void {
-  for (const { toolUseId, outcome } of results) {
-    if (outcome === 'ran') promptAnswered(runtime, toolUseId)
-    else if (outcome === 'declined') {
-      const handle = runtime.state.prompts.get(toolUseId)
-      if (handle) record(runtime, { kind: 'declined', handle, toolUse: toolUseId })
-    }
-  }
-  if (unguarded.calls === 0) return
-  const time = (ms: number) => new Date(ms).toISOString()
-  const { calls, fromMs, toMs } = unguarded
-  record(runtime, {
-    kind: 'not_judged',
-    client: session.client,
-    session: session.id,
-    sessionRef: session.ref,
-    calls,
-    from: time(fromMs),
-    to: time(toMs),
-  })
-}
-
-/** A call that was asked about has run: the person said yes, which holds for the rest of the session, at most a day. */
-export function promptAnswered(runtime: Runtime, toolUse: string): void {
-  const handle = runtime.state.prompts.get(toolUse)
-  if (handle) record(runtime, { kind: 'local_answer', handle, scope: 'session', how: 'prompt', toolUse })
 }
 
 /** Everything that is not a tool call: nothing is held, but something may be learned. */

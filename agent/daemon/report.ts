@@ -132,6 +132,8 @@ export class Reporter {
       rules: {
         version: set?.set.version ?? 0,
         ...(set ? { digest: set.digest } : {}),
+        // a control plane that calls a lower version the newest believes the signature, not us
+        ...(set && lastError?.code === 'lower_version' ? { proof: set.jws.trim() } : {}),
         rootSeq: root?.root.seq ?? 0,
         rootDigest: root?.digest ?? 'A'.repeat(43),
         ...(trust.fresh ? { freshAt: trust.fresh.at } : {}),

@@ -24,6 +24,8 @@ export type RulesInForce = {
   organisation: ReadonlyMap<string, RuleInForce>
   /** Names of the organisation's rules that this build cannot read. */
   unsupported: string[]
+  /** Whether an enforced rule compares what a session has cost. */
+  comparesCost: boolean
   local: LocalRules
   set: TrustedRuleSet | undefined
 }
@@ -86,5 +88,9 @@ function compile(local: LocalRules, set: TrustedRuleSet | undefined): RulesInFor
     if (scope === 'organisation') named.set(rule.name, { digest, rule })
   }
   const unsupported = organisation.filter(isUnsupported).map(rule => rule.name)
-  return { rules, compiled: compileRules(rules), digests, organisation: named, unsupported, local, set }
+  const comparesCost = rules.some(
+    ({ rule }) =>
+      !isUnsupported(rule) && rule.stage === 'enforce' && rule.when.some(({ figure }) => figure === 'session_cost_usd'),
+  )
+  return { rules, compiled: compileRules(rules), digests, organisation: named, unsupported, comparesCost, local, set }
 }

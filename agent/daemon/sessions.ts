@@ -6,6 +6,8 @@ import {
   type ClientHome,
   type HookEvent,
   type SeenToolResult,
+  type SeenToolUse,
+  type UsageRecord,
   type UsageState,
 } from '#agent/clients/adapter.ts'
 import { sessionRef } from '#agent/crypto.ts'
@@ -23,6 +25,9 @@ const KEEP_MS = 7 * 24 * 3600_000
 const COMPARE_MS = 2 * 24 * 3600_000
 /** Reading on while a call waits takes at most this; a longer transcript is read to its end between calls. */
 const READ_MS = 1000
+
+/** Far more than one response asks for at once. */
+const SHOWN_MAX = 500
 
 const PICO_PER_MICRO = 1_000_000n
 
@@ -42,6 +47,12 @@ export type Session = {
   cost?: Micros
   costReadAt?: number
   costProblem?: string
+  /** What the dearest response so far has cost; undefined until one was read. */
+  dearest?: Micros
+  /** How many responses were read, a growing one at each look. */
+  responses: number
+  /** A call waited for its response and nothing came: none waits again until something is read. */
+  waitedInVain?: boolean
   unpriced: string[]
   /** Tool uses that the transcript shows and no hook has judged, not known to have run yet. */
   waiting: Record<string, number>
@@ -59,6 +70,8 @@ export type Observation = { results: SeenToolResult[]; unguarded: { calls: numbe
 export class Sessions {
   private readonly byKey = new Map<string, Session>()
   private readonly dirty = new Set<Session>()
+  /** The newest tool uses that transcripts have named, by session; those of a response whose calls are still to come. */
+  private readonly shown = new WeakMap<Session, Set<string>>()
 
   constructor(
     private readonly home: Home,
@@ -97,6 +110,7 @@ export class Sessions {
         cwd: event.cwd,
         project: projectOf(event.cwd),
         unpriced: [],
+        responses: 0,
         waiting: {},
         unguarded: 0,
         lastSeen: 0,
@@ -137,11 +151,36 @@ export class Sessions {
       } else if (read.problem !== undefined) session.costProblem = read.problem
       if (read.model !== undefined) session.model = read.model
       session.unpriced = read.unpricedModels
+      this.noteResponses(session, read.records)
+      this.noteShown(session, read.toolUses)
       this.compare(session, read, observation)
       if (read.records.length + read.toolUses.length + read.toolResults.length > 0) this.dirty.add(session)
       more = read.more
     }
     return observation
+  }
+
+  private noteResponses(session: Session, records: readonly UsageRecord[]): void {
+    if (records.length === 0) return
+    session.responses += records.length
+    delete session.waitedInVain
+    for (const response of records) {
+      const cost = microsUp(this.pricing.price(response).picoUsd, PICO_PER_MICRO)
+      session.dearest = Math.max(session.dearest ?? 0, cost)
+    }
+  }
+
+  private noteShown(session: Session, toolUses: readonly SeenToolUse[]): void {
+    if (toolUses.length === 0) return
+    const shown = this.shown.get(session) ?? new Set()
+    for (const { toolUseId } of toolUses.slice(-SHOWN_MAX)) shown.add(toolUseId)
+    if (shown.size > 2 * SHOWN_MAX) for (const oldest of [...shown].slice(0, -SHOWN_MAX)) shown.delete(oldest)
+    this.shown.set(session, shown)
+  }
+
+  /** Whether the transcript has named a tool use: the response that asks for it is then in the cost. */
+  hasShown(session: Session, toolUse: string): boolean {
+    return this.shown.get(session)?.has(toolUse) ?? false
   }
 
   /** Counts tool uses that ran and that no hook had judged. One that is still waiting may yet be judged. */
@@ -203,7 +242,11 @@ export class Sessions {
       )
         continue
       const cost = Math.max(session.cost ?? 0, this.recordedCost(session.id) ?? 0)
-      this.byKey.set(`${session.client}\n${session.id}`, { ...session, ...(cost > 0 ? { cost } : {}) })
+      this.byKey.set(`${session.client}\n${session.id}`, {
+        ...session,
+        responses: session.responses ?? 0,
+        ...(cost > 0 ? { cost } : {}),
+      })
     }
   }
 }

@@ -59,7 +59,7 @@ export class State {
   readonly requests = new Map<string, FiledRequest>()
   readonly questions = new Map<string, Question>()
   readonly grants = new Map<string, Grant>()
-  readonly decisions = new Map<string, { entry: DecisionEntry & { at: string; seq: number }; at: number }>()
+  readonly decisions = new Map<string, { entry: Extract<Entry, { kind: 'decision' }>; at: number }>()
   private readonly mentions = new Map<string, Entry[]>()
   /** Prompts that were put to a person and not yet seen answered: tool use → handle. */
   readonly prompts = new Map<string, string>()
@@ -89,6 +89,9 @@ export class State {
     switch (entry.kind) {
       case 'decision':
         this.decide(entry, at)
+        break
+      case 'late':
+        this.passLate(entry.handle)
         break
       case 'request': {
         if (entry.replaces) this.rename(entry.replaces, entry.request.handle)
@@ -191,7 +194,7 @@ export class State {
     }
   }
 
-  private decide(entry: DecisionEntry & { at: string; seq: number }, at: number): void {
+  private decide(entry: Extract<Entry, { kind: 'decision' }>, at: number): void {
     this.decisions.set(entry.handle, { entry, at })
     const cost = parseMicros(entry.wire.find(figure => figure.name === 'session_cost_usd')?.value ?? '')
     if (cost !== undefined) this.costHigh.set(entry.session, Math.max(cost, this.costHigh.get(entry.session) ?? 0))
@@ -200,6 +203,18 @@ export class State {
     if (entry.did === 'asked' || entry.did === 'refused')
       this.questions.set(entry.handle, { decision: entry, at: entry.at, state: 'open' })
     if (entry.did === 'asked' && entry.toolUse) this.prompts.set(entry.toolUse, entry.handle)
+  }
+
+  /** The call had gone on before its answer: it was held by nobody, and nobody here need answer it. */
+  private passLate(handle: string): void {
+    const known = this.decisions.get(handle)
+    if (!known) return
+    const entry = { ...known.entry, did: 'passed' as const, why: 'late' as const }
+    this.decisions.set(handle, { ...known, entry })
+    const reported = this.unreported.findLastIndex(one => one.seq === entry.seq)
+    if (reported >= 0) this.unreported[reported] = entry
+    this.questions.delete(handle)
+    if (entry.toolUse) this.prompts.delete(entry.toolUse)
   }
 
   /** A request whose handle was another machine's: who was told the old one finds the new. */

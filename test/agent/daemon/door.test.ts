@@ -162,7 +162,7 @@ test('an error inside lets the call through and is chained', async () => {
   expect(machine.entries('failure')).toMatchObject([{ what: 'error' }])
 })
 
-test('a decision that takes two seconds lets the call through and is chained', async () => {
+test('a decision that takes two seconds lets the call through and is chained as such, never as a refusal', async () => {
   machine.spend(1)
   const { sessions } = machine.daemon.runtime
   const observe = sessions.observe.bind(sessions)
@@ -173,4 +173,5 @@ test('a decision that takes two seconds lets the call through and is chained', a
   }
   expect((await machine.hook()).status).toBe(500)
   expect(machine.entries('failure')).toMatchObject([{ what: 'over_time', toolUse: 'toolu_1' }])
+  expect(machine.entries('decision')).toMatchObject([{ outcome: 'deny', did: 'passed', why: 'late' }])
 })

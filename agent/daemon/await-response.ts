@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { costReading, type Figures } from '#core/figure.ts'
+import { MAX_MICROS, type Micros } from '#core/money.ts'
+import type { Plan } from './decide.ts'
+import { takeResults } from './results.ts'
+import type { Runtime } from './runtime.ts'
+import type { Session } from './sessions.ts'
+
+/**
+ * A client may write a response only after the hook for its tool call has arrived (Claude Code: 5 to 140 ms later, measured),
+ * so that the cost which the hook reads lacks the very response that asks for the call.
+ */
+const WAIT_MS = 200
+const POLL_MS = 4
+/** What one response may cost before it is read: never less than this, or twice the dearest one of the session. */
+const RESPONSE_LEAST: Micros = 500_000
+
+/**
+ * Whether the response behind a call is worth waiting for: it has not been read, and with it the call might go another way.
+ *
+ * A response may cost up to twice the dearest that the session has shown, at least half a dollar. In a session that has shown
+ * none it may cost anything: the first call of a session waits wherever a rule in force compares the cost. One that waited in
+ * vain (a client that keeps no transcript) does so once, until something is read again.
+ */
+export function isWorthWaiting(
+  runtime: Runtime,
+  session: Session,
+  toolUse: string | undefined,
+  figures: Figures,
+  plan: Plan,
+  planWith: (figures: Figures) => Plan,
+): boolean {
+  if (!runtime.rules.inForce().comparesCost && runtime.state.grants.size === 0) return false
+  if (toolUse === undefined || session.waitedInVain || runtime.sessions.hasShown(session, toolUse)) return false
+  const { cost, dearest } = session
+  const more = dearest === undefined ? MAX_MICROS : Math.max(RESPONSE_LEAST, 2 * dearest)
+  const others = figures.filter(reading => reading.name !== 'session_cost_usd')
+  // while nothing was read a rule may hold for that alone: the least that a response costs lets it decide, too
+  const possible = cost === undefined ? [0, more] : [Math.min(cost + more, MAX_MICROS)]
+  return possible.some(micros => planWith([...others, costReading(micros, runtime.now())]).effect !== plan.effect)
+}
+
+/** Reads on until the transcript names the call, for as long as a hook may wait; resolves either way. */
+export async function awaitResponse(
+  runtime: Runtime,
+  session: Session,
+  toolUse: string,
+  arrivedMs: number,
+): Promise<void> {
+  const before = session.responses
+  while (performance.now() - arrivedMs < WAIT_MS) {
+    await sleep(POLL_MS)
+    takeResults(runtime, session, runtime.sessions.observe(session))
+    if (runtime.sessions.hasShown(session, toolUse)) return
+  }
+  if (session.responses === before) session.waitedInVain = true
+}
