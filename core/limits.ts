@@ -6,6 +6,8 @@ export const BOUNDARIES_TEXT_MAX = 256 * 1024
 export const RULE_SET_MAX = 1024 * 1024
 /** What a connector may post in one piece (a report holds at most a day of hourly counts). */
 export const CONNECTOR_BODY_MAX = 256 * 1024
+/** A report with a rule set at its limit as proof, in base64 once more. */
+export const REPORT_BODY_MAX = 2 * 1024 * 1024
 /** A client's hook input (Claude Code sends tool inputs whole; 8 MiB is far above what its API takes). */
 export const HOOK_BODY_MAX = 8 * 1024 * 1024
 /** How often a connector polls for rules; jitter spreads a fleet (DESIGN §4). */

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { ACTIONS, CrossedFigure, DIGEST, RULE_NAME } from './approval/request.ts'
 import { CLIENTS, LEVELS } from './client.ts'
 import { HANDLE } from './id.ts'
+import { REPORT_BODY_MAX, RULE_SET_MAX } from './limits.ts'
 import { ROOT_REFUSALS } from './root.ts'
 import { RULE_SET_REFUSALS } from './rule-set.ts'
 
@@ -29,7 +30,8 @@ const digest = z.string().check(z.regex(DIGEST))
 const name = z.string().check(z.regex(RULE_NAME))
 const handle = z.string().check(z.regex(HANDLE))
 const time = z.iso.datetime()
-const jws = z.string().check(z.maxLength(1024 * 1024), z.regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/))
+const JWS_FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+const jws = z.string().check(z.maxLength(RULE_SET_MAX), z.regex(JWS_FORM))
 const version = z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9.+-]{0,39}$/))
 const count = z.int().check(z.gte(0), z.lte(1_000_000_000))
 const publicKey = z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: digest })
@@ -130,6 +132,11 @@ export const Report = z.strictObject({
   rules: z.strictObject({
     version: count,
     digest: z.optional(digest),
+    /**
+     * The signed rule set itself, when the control plane calls a lower version the newest: that this version was published is
+     * believed on the signature's word, never on the machine's.
+     */
+    proof: z.optional(jws),
     rootSeq: count,
     rootDigest: digest,
     freshAt: z.optional(time),
@@ -246,7 +253,10 @@ export const Report = z.strictObject({
 })
 export type Report = z.infer<typeof Report>
 
-export const ReportBody = z.strictObject({ report: jws })
+/** Longer than other bodies: a report may carry a whole rule set as proof, which its own encoding makes a third longer. */
+export const ReportBody = z.strictObject({
+  report: z.string().check(z.maxLength(REPORT_BODY_MAX), z.regex(JWS_FORM)),
+})
 export type ReportBody = z.infer<typeof ReportBody>
 
 /** What the control plane has recorded: the machine answers the next report with its line at `journal.seq`. */

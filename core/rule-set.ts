@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { AppError } from './error.ts'
 import type { Json } from './json.ts'
 import { openJws, payloadDigest } from './jws.ts'
-import type { Crypto } from './key.ts'
+import type { Crypto, PublicKey } from './key.ts'
 import { keysOf, type Root } from './root.ts'
 
 /** What a connector of this build understands; a set that `requires` more is still obeyed, what is unknown is listed. */
@@ -56,11 +56,15 @@ const refuse = (why: RuleSetRefusal, message: string) => new AppError('BAD_SIGNA
 const PLAIN = Object.keys(RuleSet.shape)
 
 /** Verifies and reads a rule set under the `ruleset` keys of a root. Says nothing about versions: see {@link acceptRuleSet}. */
-export function openRuleSet(jws: string, root: Root, crypto: Crypto): TrustedRuleSet {
-  const { kid, payload, value } = openJws(jws, 'holdpoint-ruleset+jws', keysOf(root, 'ruleset', crypto), crypto)
+export const openRuleSet = (jws: string, root: Root, crypto: Crypto): TrustedRuleSet =>
+  openRuleSetUnder(jws, keysOf(root, 'ruleset', crypto), root.org, crypto)
+
+/** {@link openRuleSet} under keys that the caller names: the control plane knows more than one root's. */
+export function openRuleSetUnder(jws: string, keys: readonly PublicKey[], org: string, crypto: Crypto): TrustedRuleSet {
+  const { kid, payload, value } = openJws(jws, 'holdpoint-ruleset+jws', keys, crypto)
   const read = RuleSet.safeParse(value)
   if (!read.success) throw refuse('malformed', 'The rule set is signed, but not of a form this connector can read.')
-  if (read.data.org !== root.org) throw refuse('other_organisation', 'The rule set is of another organisation.')
+  if (read.data.org !== org) throw refuse('other_organisation', 'The rule set is of another organisation.')
   const unknownSections = Object.keys(value as Record<string, Json>).filter(key => !PLAIN.includes(key))
   return { set: read.data, digest: payloadDigest(payload, crypto.sha256), kid, jws, unknownSections }
 }

@@ -27,12 +27,13 @@ export function machineRoute<Body = undefined>(
   door: string,
   schema: Shape<Body>,
   work: (call: Call<MachineActor, Body>) => Promise<Answer>,
+  most = CONNECTOR_BODY_MAX,
 ): Route {
   return guarded(async (request, params) => {
     const token = bearer(request, 'machine', door)
     const visit = openVisit()
     const actor = await machineActor(visit.db, token, visit.now)
-    const body = await readBody(request, schema)
+    const body = await readBody(request, schema, most)
     return work({ ctx: openContext(actor), body, request, params, query: new URL(request.url).searchParams })
   })
 }

@@ -1,5 +1,6 @@
 import { AppError } from '#core/error.ts'
 import { HANDLE } from '#core/id.ts'
+import { REPORT_BODY_MAX } from '#core/limits.ts'
 import { FileBody, FRESH_HEADER, JoinBody, ReportBody, WithdrawBody } from '#core/protocol.ts'
 import { clientAddress } from '../auth/client-address.ts'
 import { fileRequest } from '../features/approval/file-request.ts'
@@ -67,7 +68,7 @@ export const getAnswers = machineRoute('answers', undefined, ({ ctx, query }) =>
   answersAfter(ctx, { after: wholeNumber(query, 'after') }),
 )
 
-export const postReport = machineRoute('reports', ReportBody, ({ ctx, body }) => takeReport(ctx, body))
+export const postReport = machineRoute('reports', ReportBody, ({ ctx, body }) => takeReport(ctx, body), REPORT_BODY_MAX)
 
 export const deleteMachine = machineRoute('machine', undefined, async ({ ctx }) => {
   await leave(ctx)

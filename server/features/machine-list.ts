@@ -35,6 +35,7 @@ export const SERIOUS_ALARMS = [
   'machine_cloned',
   'ruleset_equivocation',
   'root_unknown',
+  'version_unproven',
   'second_use_of_answer',
   'local_answer_without_journal',
   'clock_moved_back',

@@ -10,10 +10,10 @@ import { recordEvidence } from './evidence.ts'
 
 type Noticing<A extends MachineActor | SystemActor> = Pick<FeatureContext<A>, 'db' | 'now' | 'random'> & { actor: A }
 
-/** A machine has seen rules that this database does not hold: it was restored from a backup (TRUST §5). */
+/** A machine has shown signed rules that this database does not hold: it was restored from a backup (TRUST §5). */
 export async function noticeRestore(
   ctx: Noticing<MachineActor>,
-  reported: { version: number; digest: string | undefined },
+  reported: { version: number; digest: string },
 ): Promise<void> {
   await ctx.db.$transaction(async tx => {
     const standing = await lockStanding(tx, ctx.actor.orgId)
@@ -21,7 +21,7 @@ export async function noticeRestore(
     await markRestored(tx, ctx, standing, reported.version, {
       reportedVersion: reported.version,
       newestVersion: standing.newest,
-      ...(reported.digest ? { reportedDigest: reported.digest } : {}),
+      reportedDigest: reported.digest,
     })
   })
 }

@@ -14,6 +14,7 @@ import { raiseAlarms } from './alarms.ts'
 import { takeCounts, takeOutcomes } from './figures.ts'
 import { takeHooks } from './hooks.ts'
 import { takeJournal } from './journal.ts'
+import { provenRuleSet } from './proof.ts'
 import { takeRules } from './rules.ts'
 import type { Taken } from './taken.ts'
 import { takeUnguarded } from './unguarded.ts'
@@ -90,13 +91,18 @@ async function openReport(ctx: Ctx, jws: string): Promise<{ report: Report; dige
   return { report: read.data, digest: payloadDigest(payload, crypto.sha256) }
 }
 
-/** Before the report itself, in a transaction of its own: a crash in between makes the machine send the report again. */
+/**
+ * Before the report itself, in a transaction of its own: a crash in between makes the machine send the report again. A version
+ * that nobody here published stops the whole organisation, so a machine's word is not enough for it: see proof.ts.
+ */
 async function lookForRestore(ctx: Ctx, report: Report): Promise<void> {
-  const { version, digest } = report.rules
+  const { version } = report.rules
   const [row] = await ctx.db.$queryRaw<{ known: number; seq: number }[]>`
     select greatest(o."highestReported", coalesce((select max(version) from "RuleSetVersion" where "orgId" = o.id), 0))::int as known, m."reportSeq" as seq
     from "Organisation" o join "Machine" m on m."orgId" = o.id where m.id = ${ctx.actor.machineId}`
-  if (version > row!.known && report.seq > row!.seq) await noticeRestore(ctx, { version, digest })
+  if (version <= row!.known || report.seq <= row!.seq) return
+  const proven = await provenRuleSet(ctx.db, ctx.actor.orgId, report.rules)
+  if (proven) await noticeRestore(ctx, proven)
 }
 
 async function lockMachine(tx: Tx, id: string): Promise<Machine> {

@@ -22,6 +22,9 @@ export async function takeRules(tx: Tx, machine: Machine, report: Report): Promi
       alarms.push({ what: 'ruleset_equivocation', at: report.at, count: 1 })
     }
   }
+  // What was proven has raised the organisation's mark before this is read.
+  if (moved && version > (await highestKnown(tx, machine.orgId)))
+    alarms.push({ what: 'version_unproven', at: report.at, count: 1 })
   // 0: it has none yet.
   if (rootSeq > 0 && (rootSeq !== machine.rootSeq || rootDigest !== machine.rootDigest)) {
     const known = await tx.rootDocument.findUnique({
@@ -60,6 +63,16 @@ export async function takeRules(tx: Tx, machine: Machine, report: Report): Promi
       unsupported,
     },
   }
+}
+
+/** The highest version that was published here, or that a machine has proven. */
+async function highestKnown(tx: Tx, orgId: string): Promise<number> {
+  const newest = await tx.ruleSetVersion.aggregate({ where: { orgId }, _max: { version: true } })
+  const { highestReported } = await tx.organisation.findUniqueOrThrow({
+    where: { id: orgId },
+    select: { highestReported: true },
+  })
+  return Math.max(newest._max.version ?? 0, highestReported)
 }
 
 /** Another digest of the same version: the published one, else one that another machine reports. */

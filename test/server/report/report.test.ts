@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { base64url } from '#core/bytes.ts'
 import type { Report } from '#core/protocol.ts'
 import { answerApproval } from '#server/features/approval/answer.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
 import { getMachine, listMachines } from '#server/features/machine-list.ts'
 import { takeReport } from '#server/features/report/report.ts'
 import { confirmRestore } from '#server/features/restore.ts'
+import { rotateKey } from '#server/features/root.ts'
 import { publishRuleSet } from '#server/features/rule-set.ts'
+import { crypto } from '#server/keys/crypto.ts'
+import { sign } from '#server/keys/sign.ts'
 import { reportOf, signReport, someDigest } from '../../support/connector.ts'
 import { useDatabase } from '../../support/db.ts'
 import {
@@ -17,6 +21,7 @@ import {
   makeMember,
   makeOrganisation,
   makeRequest,
+  makeSigner,
   publish,
   type TestMachine,
   type TestOrganisation,
@@ -68,6 +73,19 @@ const alarms = async () =>
   (await db.prisma.machineAlarm.findMany({ where: { machineId: machine.id }, orderBy: { what: 'asc' } })).map(
     a => a.what,
   )
+const digestOf = (jws: string) => base64url(crypto.sha256(Buffer.from(jws.split('.')[1]!, 'base64url')))
+/** A rule set of a version that this database does not hold, signed by the organisation's own key. */
+async function signedSet(version: number, of = org): Promise<{ version: number; digest: string; proof: string }> {
+  const { jws } = await db.prisma.ruleSetVersion.findFirstOrThrow({ where: { orgId: of.id } })
+  const set = JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString()) as object
+  const proof = await sign(db.prisma, of.id, 'ruleset', 'holdpoint-ruleset+jws', { ...set, version })
+  return { version, digest: digestOf(proof), proof }
+}
+const standing = () =>
+  db.prisma.organisation.findUniqueOrThrow({
+    where: { id: org.id },
+    select: { highestReported: true, restoredAt: true },
+  })
 
 describe('order', () => {
   it('a report is taken once: the same bytes again, and an older one late, change nothing', async () => {
@@ -388,17 +406,17 @@ describe('a restored backup', () => {
         createdAt: new Date(),
       },
     })
-    const digest = someDigest()
+    const signed = await signedSet(7)
     await Promise.all([
-      send(1, { rules: { version: 7, digest } }),
-      send(1, { rules: { version: 7, digest } }, await makeMachine(db.prisma, org, dev, 'second')),
+      send(1, { rules: signed }),
+      send(1, { rules: signed }, await makeMachine(db.prisma, org, dev, 'second')),
     ])
     expect(await db.prisma.organisation.findUniqueOrThrow({ where: { id: org.id } })).toMatchObject({
       highestReported: 7,
       restoredAt: expect.any(Date),
     })
     expect(await told()).toEqual([
-      { kind: 'organisation.restored', reportedVersion: 7, newestVersion: 1, reportedDigest: digest },
+      { kind: 'organisation.restored', reportedVersion: 7, newestVersion: 1, reportedDigest: signed.digest },
     ])
     expect(
       (await db.prisma.approvalRequest.findUniqueOrThrow({ where: { orgId_handle: { orgId: org.id, handle } } })).state,
@@ -412,5 +430,38 @@ describe('a restored backup', () => {
     expect(await confirmRestore(owner())).toEqual({ nextVersion: 8 })
     await expect(confirmRestore(owner())).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(await again()).toMatchObject({ version: 8 })
+    expect(await alarms()).toEqual([])
+  })
+
+  it('is proven by a set that an earlier ruleset key has signed', async () => {
+    await publish(db.prisma, org, costRule('lead'))
+    const signed = await signedSet(9)
+    await rotateKey(owner(), { role: 'ruleset' })
+    await send(1, { rules: signed })
+    expect(await standing()).toMatchObject({ highestReported: 9, restoredAt: expect.any(Date) })
+  })
+
+  it('is not believed on a single machine’s word: an alarm on it, and nobody is stopped', async () => {
+    await publish(db.prisma, org, costRule('lead'))
+    const signed = await signedSet(7)
+    const forged = makeSigner().sign('holdpoint-ruleset+jws', {
+      ...(JSON.parse(Buffer.from(signed.proof.split('.')[1]!, 'base64url').toString()) as object),
+      version: 8,
+    })
+    const foreign = await makeOrganisation(db.prisma)
+    await publish(db.prisma, foreign, costRule('lead'))
+    const claims = [
+      { version: 1_000_000_000, digest: someDigest() },
+      { version: 6, digest: signed.digest, proof: signed.proof },
+      { version: 7, digest: someDigest(), proof: signed.proof },
+      { version: 8, digest: digestOf(forged), proof: forged },
+      await signedSet(10, foreign),
+    ]
+    for (const [i, rules] of claims.entries()) await send(i + 1, { rules })
+    expect(await standing()).toEqual({ highestReported: 0, restoredAt: null })
+    expect(new Set(await alarms())).toEqual(new Set(['version_unproven']))
+    expect((await told()).map(({ kind }) => kind)).not.toContain('organisation.restored')
+    await send(9, { rules: signed })
+    expect(await standing()).toMatchObject({ highestReported: 7 })
   })
 })

@@ -104,7 +104,10 @@ it('an old yes opens nothing after a restore, and nothing is published until an 
   }
   expect(judge(yes, again)).toEqual({ ok: false, why: 'other_request' })
 
-  const report = reportOf(machine, 1, { rules: { version: second.version, digest: second.digest } })
+  const { jws: proof } = await db.prisma.ruleSetVersion.findUniqueOrThrow({
+    where: { orgId_version: { orgId: org.id, version: second.version } },
+  })
+  const report = reportOf(machine, 1, { rules: { version: second.version, digest: second.digest, proof } })
   await takeReport(contextOf(restored.prisma, machine.actor), { report: signReport(machine, report) })
   expect(await restored.prisma.organisation.findUniqueOrThrow({ where: { id: org.id } })).toMatchObject({
     restoredAt: expect.any(Date),
