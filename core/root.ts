@@ -169,9 +169,12 @@ export function followRoot(current: TrustedRoot, next: RootEnvelope, crypto: Cry
       throw refuse('wrong_next_key', 'The new owner key is not the one that was committed to before.')
     }
   }
-  if (root.owners.some(key => now.revoked.some(r => r.kid === thumbprint(key, crypto.sha256)))) {
+  // What was revoked stays so: or the root after next could name it again.
+  if (now.revoked.some(gone => !root.revoked.some(r => r.kid === gone.kid)))
+    throw refuse('wrong_next_key', 'The root document forgets that a key was revoked.')
+  const listed = [...root.owners, ...KEY_ROLES.flatMap(role => root.roles[role])]
+  if (listed.some(key => now.revoked.some(r => r.kid === thumbprint(key, crypto.sha256))))
     throw refuse('wrong_next_key', 'The root document brings back a revoked key.')
-  }
   if (signedBy(now.owners) < now.threshold)
     throw refuse('too_few_signatures', `Root document ${root.seq} is not signed by the owners of ${now.seq}.`)
   if (signedBy(root.owners) < root.threshold)

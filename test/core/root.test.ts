@@ -52,6 +52,21 @@ describe('the next root', () => {
     const trusted = followRoot(first, signRoot(next, keys.owner), crypto)
     expect(keysOf(trusted.root, 'ruleset', crypto)).toEqual([made.key])
   })
+  it('forgets no revocation: a key that was revoked comes back in no role, nor two roots later', () => {
+    const made = testKey()
+    const revoked = [{ kid: keys.ruleset.kid, since: '2026-11-30T00:00:00.000Z' }]
+    const rotated = second({ roles: { ...first.root.roles, ruleset: [made.key] }, revoked })
+    const trusted = followRoot(first, signRoot(rotated, keys.owner), crypto)
+    const third = (over: Partial<Root>) => {
+      const payload = { ...rotated, seq: 3, prev: trusted.digest, ...over }
+      return why(() => followRoot(trusted, signRoot(payload, keys.owner), crypto))
+    }
+    expect(third({})).toBe('accepted')
+    expect(third({ revoked: [] })).toBe('wrong_next_key')
+    expect(third({ roles: first.root.roles, revoked: [] })).toBe('wrong_next_key')
+    expect(third({ roles: first.root.roles })).toBe('wrong_next_key')
+    expect(third({ roles: { ...rotated.roles, answer: [keys.ruleset.key] } })).toBe('wrong_next_key')
+  })
   it('rotates the owner to the committed key only, signed by both', () => {
     const following = testKey()
     const rotated = second({ owners: [keys.next.key], nextKeyThumbprint: following.kid })
