@@ -80,7 +80,13 @@ export function openJws(
       details: { kid: jws.kid, why: 'bad_signature' },
     })
   }
-  return { kid: jws.kid, payload: jws.payload, value: parseStrictJson(fromUtf8(jws.payload)) }
+  let document: string
+  try {
+    document = fromUtf8(jws.payload)
+  } catch {
+    throw new AppError('BAD_INPUT', 'The signed document is not UTF-8.')
+  }
+  return { kid: jws.kid, payload: jws.payload, value: parseStrictJson(document) }
 }
 
 /** The first two parts of a JWS over a canonical payload: what a signer signs. Append `.` and the signature in base64url. */

@@ -50,6 +50,10 @@ describe('a signed document is refused', () => {
     const twice = await new CompactSign(utf8('{"a":1,"a":2}')).setProtectedHeader(head).sign(key.private)
     expect(() => open(twice)).toThrow('the key "a" twice')
   })
+  it('when the signed bytes are not UTF-8, as bad input and not as a failure of ours', async () => {
+    const bytes = await new CompactSign(Uint8Array.of(0xff, 0xfe)).setProtectedHeader(head).sign(key.private)
+    expect(() => open(bytes)).toThrow(expect.objectContaining({ code: 'BAD_INPUT' }))
+  })
 })
 
 it('takes a document apart without judging it', () =>
