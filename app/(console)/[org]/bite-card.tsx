@@ -26,7 +26,7 @@ export function BiteCard({ org, rows, hasRules }: { org: string; rows: Overview[
             head: 'Rule',
             cell: row => (
               <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-                <Link href={`/${org}/boundaries`} className="font-medium hover:underline">
+                <Link href={`/${org}/boundaries#${row.rule}`} className="font-medium hover:underline">
                   {row.rule}
                 </Link>
                 {row.stage === 'enforce' ? <Pill state="passed">enforce</Pill> : <Pill state="shadow">shadow</Pill>}

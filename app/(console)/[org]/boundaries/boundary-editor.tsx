@@ -65,6 +65,14 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
   const overtaken = dirty && current.version > base.version && !reviewing
   const leaving = useLeaveWarning(dirty)
 
+  // A link may name the rule it is about, after the #.
+  useEffect(() => {
+    const named = location.hash.slice(1)
+    if (named === '') return
+    setWanted(named)
+    setClosed(false)
+  }, [])
+
   useEffect(() => {
     if (readOnly) return
     const onKeyDown = (event: KeyboardEvent) => {
