@@ -195,6 +195,8 @@ CREATE TABLE "Machine" (
     "leftAt" TIMESTAMPTZ(3),
     "revokedAt" TIMESTAMPTZ(3),
     "reportSeq" INTEGER NOT NULL DEFAULT 0,
+    "reportDigest" TEXT,
+    "reportAt" TIMESTAMPTZ(3),
     "rulesVersion" INTEGER NOT NULL DEFAULT 0,
     "rulesDigest" TEXT,
     "rootSeq" INTEGER NOT NULL DEFAULT 0,
@@ -528,7 +530,7 @@ CREATE INDEX "ApprovalRequest_orgId_state_createdAt_idx" ON "ApprovalRequest"("o
 CREATE INDEX "ApprovalRequest_machineId_state_idx" ON "ApprovalRequest"("machineId", "state");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "ApprovalVote_orgId_handle_memberId_key" ON "ApprovalVote"("orgId", "handle", "memberId");
+CREATE UNIQUE INDEX "ApprovalVote_orgId_handle_memberId_decision_key" ON "ApprovalVote"("orgId", "handle", "memberId", "decision");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "ApprovalAnswer_answerId_key" ON "ApprovalAnswer"("answerId");

@@ -1,3 +1,0 @@
--- AlterTable
-ALTER TABLE "Machine" ADD COLUMN     "reportAt" TIMESTAMPTZ(3),
-ADD COLUMN     "reportDigest" TEXT;
