@@ -50,6 +50,7 @@ export type DaemonStatus = {
   }
   local: { source: 'current' | 'last-good' | 'none'; errors: Problem[]; warnings: Problem[] }
   rules: StatusRule[]
+  sessions: { client: string; session: string; project: string; unguarded?: Record<string, number> }[]
   notJudged: number
   unguarded: number
   failures: number

@@ -201,7 +201,8 @@ export type SeenToolUse = { toolUseId: string; toolName: string; atMs: number; a
 
 /**
  * How a tool use ended, as the transcript tells it.
- * `declined`: a person said no at the prompt. `refused`: a rule or hook said no. `ran`: the tool ran, well or not.
+ * `declined`: a person said no at the prompt. `refused`: a rule, a hook or the client itself said no (a tool that does not
+ * exist, input that does not fit). `ran`: the tool ran, well or not.
  */
 export type SeenToolResult = {
   toolUseId: string
@@ -244,6 +245,9 @@ export type SessionUsage<S extends UsageState = UsageState> = {
   more: boolean
 }
 
+/** A session whose transcript changed; `changedMs` in milliseconds since the epoch. */
+export type ChangedSession = { sessionId: string; transcriptPath: string; changedMs: number }
+
 export type UsageReader<S extends UsageState = UsageState> = {
   /**
    * Reads on from where `state` ended (undefined: from the start). Synchronous, bounded; never throws for what a
@@ -257,6 +261,11 @@ export type UsageReader<S extends UsageState = UsageState> = {
     state: S | undefined,
     pricing: { rateCard: string; price: PriceRecord },
   ): SessionUsage<S>
+  /**
+   * Sessions below the client's own roots whose transcripts changed at or after a moment, in batches between which a caller
+   * may do something else. Bounded; regular files of one's own only, no link is followed. Never throws.
+   */
+  changedSessions(home: ClientHome, sinceMs: number): Iterable<ChangedSession[]>
 }
 
 export type ClientAdapter<S extends UsageState = UsageState> = {

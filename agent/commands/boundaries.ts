@@ -9,6 +9,7 @@ import { nearest } from '#core/boundary/problem.ts'
 import { CLIENT_NAMES, type Client, type Level } from '#core/client.ts'
 import type { Call, Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
+import { unguardedWords } from './unguarded.ts'
 
 export const boundariesStatus: Command = {
   name: 'boundaries status',
@@ -19,7 +20,7 @@ export const boundariesStatus: Command = {
   async run({ home, json, terminal }) {
     const status = await askDaemon<DaemonStatus>(home, 'GET', '/api/status')
     if (json) {
-      terminal.json({ rules: status.rules, local: status.local })
+      terminal.json({ rules: status.rules, local: status.local, unguarded: status.unguarded })
       return EXIT.ok
     }
     printLocalTrouble(terminal, home, status)
@@ -32,6 +33,8 @@ export const boundariesStatus: Command = {
       if (i > 0) terminal.line()
       printRule(terminal, rule)
     })
+    const unguarded = unguardedWords(status)
+    if (unguarded) terminal.line(`\n${terminal.paint('red', unguarded)}`)
     return EXIT.ok
   },
 }

@@ -6,8 +6,10 @@ import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, remove } from '#agent/home.ts'
 import { launchDaemon } from '#agent/hook/launch.ts'
 import { count, localTime, span } from '#agent/terminal.ts'
+import { clientName } from './boundaries.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
+import { unguardedSessions } from './unguarded.ts'
 import { VERSION } from './version.ts'
 
 const START_MS = 8000
@@ -160,16 +162,22 @@ export const daemonStatus: Command = {
   },
 }
 
+/** Sessions that are named one by one; of more only the number is said. */
+const SESSIONS_NAMED = 10
+
 /** What the daemon found out of order, one line each. */
-function printTroubles({ notJudged, unguarded, failures, alarms }: DaemonStatus, line: (text: string) => void): void {
+function printTroubles(status: DaemonStatus, line: (text: string) => void): void {
+  const { notJudged, failures, alarms } = status
   if (notJudged > 0)
     line(
-      `${count(notJudged, 'call')} ran while the daemon was down and ${notJudged === 1 ? 'was' : 'were'} not judged.`,
+      `${count(notJudged, 'call')} ran here without a decision: the daemon was down, or the hooks were off or elsewhere.`,
     )
-  if (unguarded > 0)
-    line(
-      `${count(unguarded, 'tool use')} in transcripts that no hook had announced: the hooks were off or went elsewhere.`,
-    )
+  const unguarded = unguardedSessions(status)
+  for (const { client, session, project, days } of unguarded.slice(0, SESSIONS_NAMED)) {
+    const when = days.map(([day, calls]) => `${calls} on ${day}`).join(', ')
+    line(`  ${clientName(client)}, session ${session} in ${project}: ${when}`)
+  }
+  if (unguarded.length > SESSIONS_NAMED) line(`  and ${count(unguarded.length - SESSIONS_NAMED, 'more session')}`)
   if (failures > 0) line(`${count(failures, 'call')} let through because something here failed.`)
   for (const { what, count: times, at } of alarms)
     line(`Alarm: ${ALARM_WORDS[what] ?? what.replaceAll('_', ' ')} (${count(times, 'time')}, last ${localTime(at)}).`)

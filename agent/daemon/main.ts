@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { random } from '#agent/crypto.ts'
@@ -19,12 +19,12 @@ import { openFreePort, openPort, proves } from './neighbour.ts'
 import { listPrices } from './prices.ts'
 import { Reporter } from './report.ts'
 import { endWhatIsOver } from './requests.ts'
-import { takeResults } from './results.ts'
 import { Rules } from './rules.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 import { Sessions } from './sessions.ts'
 import { takeSpool } from './spool.ts'
 import { State } from './state.ts'
+import { Walk } from './walk.ts'
 
 export { DaemonRefused } from './lock.ts'
 
@@ -111,7 +111,8 @@ async function start(
     judged,
     secret,
     now,
-    Date.parse(tokens.since),
+    // what was before is nobody's business
+    () => Math.max(Date.parse(tokens.since), Date.parse(runtime.membership?.team.joinedAt ?? '') || 0),
     session => state.costHigh.get(session),
   )
   const counters = new Counters(home)
@@ -192,13 +193,15 @@ async function start(
   record(runtime, { kind: 'started', connector: version, ...(wasKilled ? { downFrom } : {}) })
   takeSpool(runtime)
   const unjudged = state.unjudged
-  await lookAtSessions(runtime)
+  const walk = new Walk(runtime)
+  await walk.run()
   if (state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
+  keepAll(runtime)
 
   const oneTick = async () => {
     takeSpool(runtime)
     lookAtMembership()
-    await lookAtSessions(runtime)
+    await walk.run()
     endWhatIsOver(runtime)
     failures.flush()
     keepAll(runtime)
@@ -302,19 +305,6 @@ function keepAll(runtime: Runtime): void {
     alarm(runtime, 'disk_full')
   }
   if (!runtime.journal.writable) alarm(runtime, 'disk_full')
-}
-
-/**
- * Reads on in every session that is still young: cost between calls, answers at the prompt, and calls that nobody judged.
- * A little at a time, so that a hook that comes meanwhile is answered.
- */
-async function lookAtSessions(runtime: Runtime): Promise<void> {
-  const young = runtime.now() - 2 * 24 * 3600_000
-  for (const session of runtime.sessions.all()) {
-    if (session.lastSeen < young) continue
-    takeResults(runtime, session, runtime.sessions.observe(session, { budgetMs: 50 }))
-    await breathe()
-  }
 }
 
 /** Opens the door on loopback. A port that somebody else holds is not swapped for another: installed hooks point at it. */

@@ -40,6 +40,7 @@ export function noteJoined(runtime: Runtime): void {
   if (machine && joined?.machine !== machine) {
     record(runtime, { kind: 'joined', machine })
     runtime.counters.dropPending()
+    runtime.sessions.dropUnguarded()
   }
   if (runtime.membership?.team.firstUse && !runtime.state.alarms.has('first_use_pin')) alarm(runtime, 'first_use_pin')
 }

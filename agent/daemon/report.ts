@@ -13,6 +13,7 @@ import type { Runtime } from './runtime.ts'
 const OUTCOMES_MAX = 120
 const COUNTS_MAX = 200
 const GRANTS_MAX = 100
+const UNGUARDED_MAX = 200
 /** Reports sent in a row to catch up. */
 const IN_A_ROW = 50
 
@@ -29,13 +30,17 @@ type Sync = {
   journalTo: number
   /** The head that the control plane has on record. */
   recorded?: JournalHead
-  pending?: { report: string; journalTo: number; counts: HourlyCount[] }
+  pending?: { report: string; journalTo: number; counts: HourlyCount[]; unguarded?: UnguardedRow[] }
 }
+
+type UnguardedRow = Report['unguarded'][number]
 
 /** Builds, signs and sends reports (core/protocol.ts `Report`). */
 export class Reporter {
   private readonly sync: Sync
   private known = false
+  /** Totals that the control plane has acknowledged since the start. */
+  private readonly told = new Map<string, number>()
 
   constructor(private readonly runtime: Runtime) {
     const kept = readJson<Sync>(runtime.home.sync)
@@ -69,8 +74,13 @@ export class Reporter {
     this.sync.seq = Math.max(this.sync.seq, answer.seq)
     if (answer.journal) this.sync.recorded = answer.journal
     this.known = true
+    for (const { sessionRef, day, calls } of pending.unguarded ?? []) this.told.set(`${sessionRef} ${day}`, calls)
     this.keep()
-    return this.next().length > 0 || this.runtime.counters.pending(COUNTS_MAX + 1).length > COUNTS_MAX
+    return (
+      this.next().length > 0 ||
+      this.runtime.counters.pending(COUNTS_MAX + 1).length > COUNTS_MAX ||
+      this.unguardedRows().some(row => !this.isTold(row))
+    )
   }
 
   /** One that the control plane can never take is given up, so that the next ones are not kept back. */
@@ -96,6 +106,7 @@ export class Reporter {
     delete this.sync.recorded
     delete this.sync.pending
     this.known = false
+    this.told.clear()
   }
 
   private next(): Entry[] {
@@ -107,7 +118,13 @@ export class Reporter {
     const { taken, journalTo } = take(this.next(), this.runtime.journal.head.seq)
     const report = this.build(taken, counts)
     this.sync.seq = report.seq
-    return { report: signJws('holdpoint-report+jws', this.runtime.membership!.key!, report), journalTo, counts }
+    const { unguarded } = report
+    return {
+      report: signJws('holdpoint-report+jws', this.runtime.membership!.key!, report),
+      journalTo,
+      counts,
+      unguarded,
+    }
   }
 
   /** The exact document that the next report would carry; `team preview` prints it. */
@@ -146,17 +163,7 @@ export class Reporter {
       ...(this.known
         ? { journal: recorded ? this.runtime.journal.headBeside(recorded) : this.runtime.journal.head }
         : {}),
-      unguarded: this.runtime.sessions
-        .all()
-        .filter(session => session.unguarded > 0 && isClient(session.client))
-        .sort((a, b) => b.lastSeen - a.lastSeen)
-        .slice(0, 200)
-        .map(session => ({
-          client: session.client as Client,
-          sessionRef: session.ref,
-          calls: session.unguarded,
-          day: session.unguardedDay!,
-        })),
+      unguarded: this.unguardedRows().slice(0, UNGUARDED_MAX),
       outcomes: taken.flatMap(outcomesOf),
       counts,
       grants: taken.flatMap(entry =>
@@ -173,6 +180,21 @@ export class Reporter {
       ),
       alarms: alarmsOf(taken),
     }
+  }
+
+  /** Running totals by session and day: what is not known there yet first, then the newest. */
+  private unguardedRows(): UnguardedRow[] {
+    return this.runtime.sessions
+      .all()
+      .filter(session => isClient(session.client))
+      .flatMap(({ client, ref, unguarded }) =>
+        Object.entries(unguarded).map(([day, calls]) => ({ client: client as Client, sessionRef: ref, calls, day })),
+      )
+      .sort((a, b) => Number(this.isTold(a)) - Number(this.isTold(b)) || b.day.localeCompare(a.day))
+  }
+
+  private isTold({ sessionRef, day, calls }: UnguardedRow): boolean {
+    return this.told.get(`${sessionRef} ${day}`) === calls
   }
 
   private keep(): void {

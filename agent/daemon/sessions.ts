@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   CANARY_SESSION,
+  type ChangedSession,
   type ClientAdapter,
   type ClientHome,
   type HookEvent,
@@ -22,7 +23,7 @@ import { projectOf } from './project.ts'
 /** A session that has been quiet for so long is forgotten; it may come back and is then read anew. */
 const KEEP_MS = 7 * 24 * 3600_000
 /** Tool uses older than this are not compared any more: what judged them may be forgotten. */
-const COMPARE_MS = 2 * 24 * 3600_000
+export const COMPARE_MS = 2 * 24 * 3600_000
 /** Reading on while a call waits takes at most this; a longer transcript is read to its end between calls. */
 const READ_MS = 1000
 
@@ -56,9 +57,10 @@ export type Session = {
   unpriced: string[]
   /** Tool uses that the transcript shows and no hook has judged, not known to have run yet. */
   waiting: Record<string, number>
-  /** Tool uses that ran without having been judged. */
-  unguarded: number
-  unguardedDay?: string
+  /** Tool uses that ran without having been judged, by the UTC day on which they were asked for: running totals. */
+  unguarded: Record<string, number>
+  /** The transcript was longer than the newest look could read. */
+  isUnread?: boolean
   lastSeen: number
   ended?: { at: number; reason: string }
 }
@@ -81,8 +83,8 @@ export class Sessions {
     private readonly judged: Judged,
     private readonly secret: Uint8Array,
     private readonly now: () => number,
-    /** Tool uses from before this moment are nobody's business. */
-    private readonly since: number,
+    /** Tool uses from before this moment are not counted. */
+    private readonly since: () => number,
     /** The highest cost that a decision has recorded for a session. */
     private readonly recordedCost: (session: string) => Micros | undefined,
   ) {
@@ -97,26 +99,17 @@ export class Sessions {
     return this.byKey.get(`${client}\n${id}`)
   }
 
+  /** To be written, unless it is one that is not kept. */
+  private touch(session: Session): void {
+    if (this.get(session.client, session.id) === session) this.dirty.add(session)
+  }
+
   /** The session of an event, with what the event tells about it. */
   note(client: string, event: HookEvent, attended: boolean | undefined): Session {
-    const key = `${client}\n${event.sessionId}`
-    let session = this.byKey.get(key)
-    if (!session) {
-      const cost = this.recordedCost(event.sessionId)
-      session = {
-        client,
-        id: event.sessionId,
-        ref: sessionRef(this.secret, event.sessionId),
-        cwd: event.cwd,
-        project: projectOf(event.cwd),
-        unpriced: [],
-        responses: 0,
-        waiting: {},
-        unguarded: 0,
-        lastSeen: 0,
-        ...(cost === undefined ? {} : { cost }),
-      }
-      this.byKey.set(key, session)
+    const session = this.get(client, event.sessionId) ?? this.make(client, event.sessionId)
+    if (session.cwd === '') {
+      session.cwd = event.cwd
+      session.project = projectOf(event.cwd)
     }
     session.lastSeen = this.now()
     if (event.transcriptPath !== undefined) session.transcriptPath = event.transcriptPath
@@ -124,8 +117,57 @@ export class Sessions {
     if (event.kind === 'session_end') session.ended = { at: this.now(), reason: event.reason }
     else delete session.ended
     if (attended !== undefined) session.attended = attended
-    this.dirty.add(session)
+    this.adopt(session)
     return session
+  }
+
+  /** A known session's transcript has changed; false where no hook has told of the session. */
+  noteChanged(client: string, { sessionId, transcriptPath, changedMs }: ChangedSession): boolean {
+    const session = this.get(client, sessionId)
+    if (!session) return sessionId === CANARY_SESSION
+    session.transcriptPath ??= transcriptPath
+    session.lastSeen = Math.max(session.lastSeen, Math.min(changedMs, this.now()))
+    return true
+  }
+
+  /** A session that no hook has told of: its folder and whoever is there are unknown. Not kept unless {@link adopt}ed. */
+  meet(client: string, { sessionId, transcriptPath, changedMs }: ChangedSession): Session {
+    return { ...this.make(client, sessionId), transcriptPath, lastSeen: Math.min(changedMs, this.now()) }
+  }
+
+  adopt(session: Session): void {
+    this.byKey.set(`${session.client}\n${session.id}`, session)
+    this.dirty.add(session)
+  }
+
+  private make(client: string, id: string): Session {
+    const cost = this.recordedCost(id)
+    return {
+      client,
+      id,
+      ref: sessionRef(this.secret, id),
+      cwd: '',
+      project: 'unknown',
+      unpriced: [],
+      responses: 0,
+      waiting: {},
+      unguarded: {},
+      lastSeen: 0,
+      ...(cost === undefined ? {} : { cost }),
+    }
+  }
+
+  /** Tool uses from before this moment are not counted: what judged them may be forgotten, or they are nobody's business. */
+  countsFrom(): number {
+    return Math.max(this.since(), this.now() - COMPARE_MS)
+  }
+
+  /** Forgets what ran unjudged: it is from before an organisation was joined, and none of its business. */
+  dropUnguarded(): void {
+    for (const session of this.byKey.values()) {
+      session.unguarded = {}
+      this.dirty.add(session)
+    }
   }
 
   /** Reads on in a session's transcript. Bounded in time; what is left is read by the next look. */
@@ -134,11 +176,12 @@ export class Sessions {
     const observation: Observation = { results: [], unguarded: { calls: 0, fromMs: Number.POSITIVE_INFINITY, toMs: 0 } }
     if (!adapter) return observation
     const deadline = performance.now() + budgetMs
-    for (let more = true; more && performance.now() < deadline; ) {
+    let more = true
+    while (more && performance.now() < deadline) {
       const { id: sessionId, cwd, transcriptPath } = session
       const read = adapter.usage.readSession(
         this.clientHome,
-        { sessionId, cwd, transcriptPath },
+        { sessionId, cwd: cwd || undefined, transcriptPath },
         session.usage,
         this.pricing,
       )
@@ -154,9 +197,11 @@ export class Sessions {
       this.noteResponses(session, read.records)
       this.noteShown(session, read.toolUses)
       this.compare(session, read, observation)
-      if (read.records.length + read.toolUses.length + read.toolResults.length > 0) this.dirty.add(session)
+      if (read.records.length + read.toolUses.length + read.toolResults.length > 0) this.touch(session)
       more = read.more
     }
+    if (more) session.isUnread = true
+    else delete session.isUnread
     return observation
   }
 
@@ -189,7 +234,7 @@ export class Sessions {
     read: { toolUses: { toolUseId: string; atMs: number }[]; toolResults: SeenToolResult[] },
     seen: Observation,
   ): void {
-    const since = Math.max(this.since, this.now() - COMPARE_MS)
+    const since = this.countsFrom()
     for (const { toolUseId, atMs } of read.toolUses) {
       if (atMs >= since && !this.judged.has(session.id, toolUseId)) session.waiting[toolUseId] = atMs
     }
@@ -198,10 +243,10 @@ export class Sessions {
       const atMs = session.waiting[result.toolUseId]
       if (atMs === undefined) continue
       delete session.waiting[result.toolUseId]
-      if (result.outcome !== 'ran' || this.judged.has(session.id, result.toolUseId)) continue
+      if (atMs < since || result.outcome !== 'ran' || this.judged.has(session.id, result.toolUseId)) continue
       this.judged.add(session.id, result.toolUseId)
-      session.unguarded++
-      session.unguardedDay = new Date(this.now()).toISOString().slice(0, 10)
+      const day = new Date(Math.min(atMs, this.now())).toISOString().slice(0, 10)
+      session.unguarded[day] = (session.unguarded[day] ?? 0) + 1
       seen.unguarded.calls++
       seen.unguarded.fromMs = Math.min(seen.unguarded.fromMs, atMs)
       seen.unguarded.toMs = Math.max(seen.unguarded.toMs, atMs)
@@ -245,11 +290,15 @@ export class Sessions {
       this.byKey.set(`${session.client}\n${session.id}`, {
         ...session,
         responses: session.responses ?? 0,
+        unguarded: typeof session.unguarded === 'object' ? session.unguarded : {},
         ...(cost > 0 ? { cost } : {}),
       })
     }
   }
 }
+
+/** How many tool uses of a session ran without having been judged. */
+export const unguardedOf = ({ unguarded }: Session): number => Object.values(unguarded).reduce((a, b) => a + b, 0)
 
 /** The figures of one call as the evaluator reads them. What has no source yet (plan windows, budgets) is unread. */
 export function figuresOf(session: Session, event: HookEvent, nowMs: number): FigureReading[] {

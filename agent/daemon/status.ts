@@ -6,6 +6,7 @@ import type { Entry } from './entry.ts'
 import { hookStates } from './hook-levels.ts'
 import { isFreshEnough } from './releases.ts'
 import { clockOf, type Runtime } from './runtime.ts'
+import { unguardedOf } from './sessions.ts'
 
 /** Figures that nothing on this machine can read yet. */
 const NO_SOURCE = ['plan_left_pct', 'budget_used_pct']
@@ -95,11 +96,12 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
       attended: session.attended ?? false,
       lastSeen: new Date(session.lastSeen).toISOString(),
       ended: session.ended?.reason,
+      unguarded: session.unguarded,
     })),
     calls: counters.calls,
     failures: counters.failures,
     notJudged: state.unjudged,
-    unguarded: runtime.sessions.all().reduce((sum, session) => sum + session.unguarded, 0),
+    unguarded: runtime.sessions.all().reduce((sum, session) => sum + unguardedOf(session), 0),
     journal: { ...runtime.journal.head, writable: runtime.journal.writable },
     alarms: [...state.alarms].map(([what, { count, at }]) => ({ what, count, at })),
   }

@@ -3,6 +3,7 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { type ClientAdapter, type ClientHome, HookEditError } from '#agent/clients/adapter.ts'
+import { changedClaudeSessions } from './changed-sessions.ts'
 import { inspectSettings, type SettingsText } from './inspect.ts'
 import { originFromEnv, originFromHeaders, parseClaudeHook } from './parse.ts'
 import { renderClaude, renderClaudeBroken } from './render.ts'
@@ -63,5 +64,5 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
       })
     },
   },
-  usage: { readSession: readClaudeSession },
+  usage: { readSession: readClaudeSession, changedSessions: changedClaudeSessions },
 }

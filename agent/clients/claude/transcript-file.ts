@@ -24,11 +24,11 @@ const SMALL = Buffer.allocUnsafeSlow(64 * 1024)
 const LINE_MAX = 32 * 1024 * 1024
 /** One call reads at most so much, so that a daemon stays responsive; the caller asks again. */
 const READ_MAX = 64 * 1024 * 1024
-const FOLDERS_MAX = 20_000
+export const FOLDERS_MAX = 20_000
 const SUBAGENTS_MAX = 2_000
 /** Enough to hold the ids and times of the last line, which differ in any other content. */
 const TAIL = 1024
-const ID = /^[A-Za-z0-9_-]{1,128}$/
+export const ID = /^[A-Za-z0-9_-]{1,128}$/
 const OPEN_FLAGS = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK
 
 type Problem = NonNullable<SessionUsage['problem']>
@@ -131,7 +131,7 @@ function readFile(state: ClaudeUsageState, root: string, name: string, agentId: 
   }
 }
 
-const isFolder = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+export const isFolder = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 /** The client's name for a working folder. */
 const folderOf = (cwd: string) => cwd.replace(/[^A-Za-z0-9]/g, '-')
 

@@ -190,7 +190,13 @@ function readResult(line: Json, block: Json, atMs: number): SeenToolResult | und
     (line.toolUseResult === 'User rejected tool use' ||
       (typeof content === 'string' && DECLINED.test(content)) ||
       (rejected && source.startsWith('user')))
-  const outcome = declined ? 'declined' : rejected ? 'refused' : 'ran'
+  // a tool that does not exist, or input that does not fit: the client turns it back before any hook is asked
+  const turnedBack =
+    block.is_error === true &&
+    typeof content === 'string' &&
+    content.startsWith('<tool_use_error>') &&
+    !decision.decision
+  const outcome = declined ? 'declined' : rejected || turnedBack ? 'refused' : 'ran'
   return { toolUseId, outcome, atMs, ...(source ? { decidedBy: source } : {}) }
 }
 
@@ -211,7 +217,9 @@ function readLine(state: ClaudeUsageState, found: Found, line: Json, price: Pric
     return
   }
   if (line.type !== 'assistant') return
-  for (const block of blocks) {
+  // history that a fork has copied: those calls were the other session's, and were judged there
+  const isCopied = typeof line.requestSessionId === 'string' && line.requestSessionId !== line.sessionId
+  for (const block of isCopied ? [] : blocks) {
     const toolUseId = block.type === 'tool_use' ? idOf(block.id) : undefined
     if (toolUseId !== undefined)
       found.toolUses.push({ toolUseId, toolName: idOf(block.name) ?? 'unknown', atMs, ...agent })

@@ -89,7 +89,10 @@ export class Organisation {
       owners: [publicPart(this.keys.owner)],
       roles: Object.fromEntries(KEY_ROLES.map(role => [role, [publicPart(this.keys[role])]])) as Root['roles'],
       approvers: [],
-      revoked: revoke.map(kid => ({ kid, since: new Date(this.clock()).toISOString() })),
+      revoked: [
+        ...(seq > 1 ? this.root.revoked : []),
+        ...revoke.map(kid => ({ kid, since: new Date(this.clock()).toISOString() })),
+      ],
       nextKeyThumbprint: kid(this.keys.nextOwner),
     }
     const envelope = { signed: (signWith ?? [this.keys.owner]).map(key => signJws('holdpoint-root+jws', key, root)) }
