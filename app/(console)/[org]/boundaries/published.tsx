@@ -42,8 +42,11 @@ export function Published({ org, version, machines, onClose }: Props) {
       ) : (
         <div className="grid gap-2">
           <p role="status">
-            In force on <b>{on}</b> of {formatPlural(all, 'machine')}
-            {on < all ? '; the others take it when they are next heard of.' : '.'}
+            <b>{on}</b> of {formatPlural(all, 'machine')} {on === 1 ? 'says' : 'say'} it is in force there.
+          </p>
+          <p className="text-ink-2 text-sm">
+            Those that are on take it within seconds and say so in their next report, within a minute; the others when
+            they are next heard of.
           </p>
           <ProgressBar label={`Machines with version ${version}`} fraction={on / all} valueText={`${on} of ${all}`} />
         </div>
