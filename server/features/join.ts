@@ -8,6 +8,7 @@ import { crypto } from '../keys/crypto.ts'
 import { hashToken } from '../keys/token-hash.ts'
 import { type FeatureContext, newId } from './context.ts'
 import { recordEvidence } from './evidence.ts'
+import { lockJoining } from './member-end.ts'
 import { allowAttempt } from './rate.ts'
 import { rootsAfter } from './root.ts'
 
@@ -56,8 +57,9 @@ async function joinIn(tx: Tx, ctx: Omit<FeatureContext, 'actor'>, input: JoinBod
   const token = await tx.token.findUnique({ where: { hash }, include: { member: { include: { org: true } } } })
   if (token?.kind !== 'join') throw refused()
   // The member before the token, as whoever removes a member locks them.
+  await lockJoining(tx, token.memberId)
   const [member] = await tx.$queryRaw<{ removedAt: Date | null }[]>`
-    select "removedAt" from "Member" where id = ${token.memberId} for key share`
+    select "removedAt" from "Member" where id = ${token.memberId} for share`
   if (!member || member.removedAt) throw refused()
   // The database's clock decides, after the row was had: of two machines with one line, one joins.
   const taken = await tx.$executeRaw`

@@ -21,7 +21,6 @@ export async function endPresence(
 ): Promise<{ [key: string]: Json }> {
   const { now } = ctx
   await lockMachines(tx, member.id)
-  const sessions = await tx.session.deleteMany({ where: { memberId: member.id } })
   const tokens = await tx.token.updateMany({
     where: { memberId: member.id, revokedAt: null },
     data: { revokedAt: now },
@@ -32,6 +31,8 @@ export async function endPresence(
   })
   // A code that lies in the lost laptop's mail must not bring it back.
   await tx.signInAttempt.updateMany({ where: { email: member.email, usedAt: null }, data: { usedAt: now } })
+  // After what begins them: whoever redeems a code or a link right now holds its row, so their session is there by now.
+  const sessions = await tx.session.deleteMany({ where: { memberId: member.id } })
   const machines = await tx.machine.findMany({
     where: { memberId: member.id, leftAt: null, revokedAt: null },
     select: { id: true, label: true },
@@ -46,7 +47,16 @@ export async function endPresence(
   return { sessions: sessions.count, tokens: tokens.count, machines: machines.length }
 }
 
-/** Machines are locked first and in order, before the organisation and the ledger, as every change of several rows does. */
+/**
+ * The one order of locks, which every change of several rows keeps: who may join for a member, their machines by id, requests,
+ * the member, the organisation, the ledger. No machine of the member's can appear until the caller's transaction ends.
+ */
 export async function lockMachines(tx: Tx, memberId: string): Promise<void> {
+  await lockJoining(tx, memberId)
   await tx.$queryRaw`select 1 from "Machine" where "memberId" = ${memberId} order by id for update`
+}
+
+/** Held by whoever joins a machine for a member, and by whoever ends all of a member's machines. */
+export async function lockJoining(tx: Tx, memberId: string): Promise<void> {
+  await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`machines of ${memberId}`}, 0))::text`
 }

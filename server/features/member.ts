@@ -82,7 +82,8 @@ async function lastSignIns(ctx: FeatureContext<MemberActor>, rows: readonly Memb
 
 /** Locks a living member of the actor's organisation and judges whether the actor stands high enough to change them. */
 async function loadBelow(tx: Tx, actor: MemberActor, id: string): Promise<Member> {
-  await tx.$queryRaw`select 1 from "Member" where id = ${id} and "orgId" = ${actor.orgId} for update`
+  // Not `for update`: that would keep back every row that merely names the member, whose writers hold other locks already.
+  await tx.$queryRaw`select 1 from "Member" where id = ${id} and "orgId" = ${actor.orgId} for no key update`
   const member = await tx.member.findFirst({ where: { id, orgId: actor.orgId, removedAt: null } })
   if (!member) throw notFound('member')
   if (!maySetRole(actor, member.role, member.role)) {
@@ -141,7 +142,8 @@ export async function removeMember(ctx: FeatureContext, input: { id: string }): 
   demand(actor, 'member.remove')
   await translated(
     ctx.db.$transaction(async tx => {
-      await lockMachines(tx, input.id)
+      const own = await tx.member.count({ where: { id: input.id, orgId: actor.orgId } })
+      if (own > 0) await lockMachines(tx, input.id)
       await deactivateMember(tx, ctx, await loadBelow(tx, actor, input.id))
     }),
   )
@@ -201,11 +203,12 @@ export async function signOutEverywhere(ctx: FeatureContext, input: { id: string
   else demand(actor, 'member.remove')
   return ctx.db.$transaction(async tx => {
     const member = actor.memberId === input.id ? { id: actor.memberId } : await loadBelow(tx, actor, input.id)
-    const { count } = await tx.session.deleteMany({ where: { memberId: member.id } })
     await tx.token.updateMany({
       where: { memberId: member.id, kind: { in: ['admin', 'deviceLink', 'console'] }, revokedAt: null },
       data: { revokedAt: ctx.now },
     })
+    // After the links that begin them, as in endPresence.
+    const { count } = await tx.session.deleteMany({ where: { memberId: member.id } })
     await recordEvidence(tx, ctx, {
       kind: 'member.signed_out_everywhere',
       subject: { kind: 'member', id: member.id },

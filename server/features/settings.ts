@@ -94,6 +94,13 @@ export async function updateSettings(ctx: FeatureContext, input: SettingsChange)
       where: { id: actor.orgId },
       data: Object.fromEntries(names.map(name => [name, change[name]])),
     })
+    // Credentials that the organisation no longer wants end at once; their next use would be refused anyway.
+    if (names.includes('adminCredential') && change.adminCredential === false) {
+      await tx.token.updateMany({
+        where: { orgId: actor.orgId, kind: 'admin', revokedAt: null },
+        data: { revokedAt: ctx.now },
+      })
+    }
     await notify(tx, { org: actor.orgId, what: 'settings' })
     for (const setting of names) {
       const data: { [key: string]: Json } =
@@ -102,13 +109,6 @@ export async function updateSettings(ctx: FeatureContext, input: SettingsChange)
         kind: 'organisation.setting_changed',
         subject: { kind: 'organisation', id: actor.orgId },
         data,
-      })
-    }
-    // Credentials that the organisation no longer wants end at once; their next use would be refused anyway.
-    if (names.includes('adminCredential') && change.adminCredential === false) {
-      await tx.token.updateMany({
-        where: { orgId: actor.orgId, kind: 'admin', revokedAt: null },
-        data: { revokedAt: ctx.now },
       })
     }
   })

@@ -51,6 +51,9 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
   if (!locked) throw notFound('request')
   const { row, now } = locked
   const at = { ...ctx, now }
+  // Their roles and memberships stay as they are read here until the answer is committed.
+  const people = [actor.memberId, ...row.votes.map(v => v.memberId)]
+  await tx.$queryRaw`select 1 from "Member" where id = any(${people}) order by id for share`
   const member = await tx.member.findUniqueOrThrow({ where: { id: actor.memberId } })
   const voters = await tx.member.findMany({ where: { id: { in: row.votes.map(v => v.memberId) } } })
   const approval = asApproval(row)
