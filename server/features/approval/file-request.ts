@@ -12,7 +12,7 @@ import { ruleDigestInput, ruleToJson } from '#core/boundary/rule.ts'
 import { isUnsupported, type Rule } from '#core/boundary/shape.ts'
 import { AppError } from '#core/error.ts'
 import { openJws } from '#core/jws.ts'
-import { OPEN_REQUESTS_PER_MACHINE } from '#core/limits.ts'
+import { ANSWER_MAX_MS, OPEN_REQUESTS_PER_MACHINE } from '#core/limits.ts'
 import type { FileAnswer } from '#core/protocol.ts'
 import { notify } from '../../bus.ts'
 import { isUniqueViolation, type Tx } from '../../db.ts'
@@ -65,8 +65,14 @@ async function openRequest(ctx: FeatureContext<MachineActor>, jws: string): Prom
   if (request.machine !== machineId || request.org !== orgId || request.member !== memberId) {
     throw new AppError('FORBIDDEN', 'The request is not of the machine that sent it.')
   }
+  const off = Math.abs(Date.parse(request.createdAt) - ctx.now.getTime())
+  if (off > ANSWER_MAX_MS)
+    throw new AppError('BAD_INPUT', 'The clock of this machine is more than a day off.', {
+      remedy: 'Set it; an answer is dated by the clock that the request was made by.',
+      details: { why: 'clock_off' },
+    })
   const waits = Date.parse(request.expiresAt) - Date.parse(request.createdAt)
-  if (waits <= 0 || waits > 24 * 3600_000) throw new AppError('BAD_INPUT', 'A request waits for at most a day.')
+  if (waits <= 0 || waits > ANSWER_MAX_MS) throw new AppError('BAD_INPUT', 'A request waits for at most a day.')
   return request
 }
 
@@ -82,7 +88,10 @@ async function meetOrCreate(
   const same = await tx.approvalRequest.findUnique({ where: { digest }, include })
   if (same) return same
   const key = subjectKey(request)
-  await tx.$queryRaw`select 1 from "Machine" where id = ${machineId} for update`
+  const [machine] = await tx.$queryRaw<{ ended: boolean }[]>`
+    select ("leftAt" is not null or "revokedAt" is not null) as ended from "Machine" where id = ${machineId} for update`
+  // Its token was good when the call came in; what ended it meanwhile has withdrawn what there was.
+  if (machine?.ended !== false) throw new AppError('NOT_SIGNED_IN', 'This machine’s membership has ended.')
   const open = await tx.approvalRequest.findFirst({ where: { machineId, subjectKey: key, state: 'pending' }, include })
   if (open && open.expiresAt > ctx.now) return open
   if (open) await endApproval(tx, { ...ctx, actor: { kind: 'system', orgId } }, open, 'expired')

@@ -87,6 +87,22 @@ describe('filing', () => {
       url: `http://localhost:3000/${org.slug}/approvals/${answer.handle}`,
     })
   })
+  it('refuses a clock that is more than a day off: no answer to it could hold, or one would hold for days', async () => {
+    for (const hours of [-25, 25, 24 * 400]) {
+      const createdAt = Date.now() + hours * 3600_000
+      const times = {
+        createdAt: new Date(createdAt).toISOString(),
+        expiresAt: new Date(createdAt + 3600_000).toISOString(),
+      }
+      await expect(file(times), String(hours)).rejects.toMatchObject({ details: { why: 'clock_off' } })
+    }
+    const createdAt = Date.now() + 23 * 3600_000
+    const { answer } = await file({
+      createdAt: new Date(createdAt).toISOString(),
+      expiresAt: new Date(createdAt + 3600_000).toISOString(),
+    })
+    expect(await approve(answer.handle)).toEqual({ settled: true, missing: 0 })
+  })
   it('refuses a signature of another key, another machine, another member and a rule that does not stand like that', async () => {
     const other = await makeMachine(db.prisma, org, dev, 'other')
     const request = await makeRequest(db.prisma, machine)
@@ -245,6 +261,18 @@ describe('ending', () => {
     const { states } = await answersAfter(contextOf(db.prisma, machine.actor), { after: 0 })
     expect(states.find(s => s.handle === answer.handle)).toMatchObject({ state: 'withdrawn' })
     await expect(approve(answer.handle)).rejects.toMatchObject({ code: 'NOT_PENDING' })
+  })
+  it('withdrawn by a machine that says a person did it is still the machine’s word', async () => {
+    const { answer } = await file()
+    await withdrawByMachine(contextOf(db.prisma, machine.actor), {
+      handle: answer.handle,
+      by: 'member',
+      why: 'denied_here',
+    })
+    expect(await getApproval(contextOf(db.prisma, lead), { handle: answer.handle })).toMatchObject({
+      state: 'withdrawn',
+      withdrawnBy: 'machine',
+    })
   })
   it('a used grant cannot be revoked, a standing one can, and the machine is told', async () => {
     const { answer } = await file()
