@@ -43,7 +43,8 @@ export async function withdrawByMachine(
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked || locked.row.machineId !== ctx.actor.machineId) throw notFound('request')
     if (locked.row.state !== 'pending') return { state: locked.row.state }
-    await endApproval(tx, { ...ctx, now: locked.now }, locked.row, 'withdrawn', { by: input.by, why: input.why })
+    // Whatever the machine says of who it was: nobody signed in, so no record tells of a person.
+    await endApproval(tx, { ...ctx, now: locked.now }, locked.row, 'withdrawn', { by: 'machine', why: input.why })
     return { state: 'withdrawn' }
   })
 }
@@ -54,6 +55,9 @@ export async function markGrant(
   ctx: FeatureContext<MachineActor>,
   input: { handle: string; answerId: string; what: 'used' | 'lapsed'; at: Date },
 ): Promise<boolean> {
+  // Looked at before anything is locked: a report keeps its own machine's row, and must not wait for another's.
+  const own = { orgId: ctx.actor.orgId, handle: input.handle, machineId: ctx.actor.machineId }
+  if ((await tx.approvalRequest.count({ where: own })) === 0) return false
   const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
   if (!locked || locked.row.machineId !== ctx.actor.machineId || locked.row.state !== 'approved') return false
   const answer = await tx.approvalAnswer.findUnique({
