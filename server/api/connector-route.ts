@@ -8,6 +8,7 @@ import { machineActor } from '../auth/machine-token.ts'
 import { type FeatureContext, openContext } from '../features/context.ts'
 import { log } from '../log.ts'
 import { toAppError } from './outage.ts'
+import { readText } from './read-text.ts'
 import { STATUS } from './status.ts'
 
 type CredentialActor = MemberActor & { credentialId: string }
@@ -94,7 +95,9 @@ async function readBody<Body>(request: Request, schema: Shape<Body>, most = CONN
     throw new AppError('BAD_INPUT', 'The body must be application/json.')
   let value: unknown
   try {
-    value = JSON.parse(await readText(request, most))
+    const text = await readText(request, most)
+    if (text === undefined) throw new AppError('TOO_LARGE', `The body is larger than ${most / 1024} KiB.`)
+    value = JSON.parse(text)
   } catch (cause) {
     if (isAppError(cause)) throw cause
     throw new AppError('BAD_INPUT', 'The body is not JSON.', { cause })
@@ -104,20 +107,6 @@ async function readBody<Body>(request: Request, schema: Shape<Body>, most = CONN
   const issue = read.error.issues[0]
   const where = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!].join('.') : issue?.path.join('.')
   throw new AppError('BAD_INPUT', `The body is not of the form that this takes${where ? ` (at ${where})` : ''}.`)
-}
-
-async function readText(request: Request, most: number): Promise<string> {
-  const tooLarge = () => new AppError('TOO_LARGE', `The body is larger than ${most / 1024} KiB.`)
-  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
-  if (!request.body) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    if (size > most) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
 }
 
 /** What every answer carries: proxies keep nothing (peers S11). */

@@ -2,6 +2,7 @@ import { AppError, isAppError } from '#core/error.ts'
 import { demandOwnOrigin } from '../auth/origin.ts'
 import { env } from '../env.ts'
 import { log } from '../log.ts'
+import { readText } from './read-text.ts'
 
 /** Where a form leads and what the browser is to keep. */
 export type Outcome = { to: string; cookies?: readonly string[] }
@@ -55,10 +56,8 @@ async function readForm(request: Request): Promise<Form> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new AppError('BAD_INPUT', 'This takes a form.', { details: { why: 'form' } })
-  if (Number(request.headers.get('content-length') ?? 0) > BODY_MAX)
-    throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
-  const text = await request.text()
-  if (text.length > BODY_MAX) throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
+  const text = await readText(request, BODY_MAX)
+  if (text === undefined) throw new AppError('TOO_LARGE', 'The form is too large.', { details: { why: 'form' } })
   const fields = new URLSearchParams(text)
   return { get: name => fields.get(name) ?? '' }
 }

@@ -156,6 +156,25 @@ describe('signing in by e-mail', () => {
     expect(await browser.post(linkDoor, { a })).toBe('/acme')
   })
 
+  it('a body without a length is read no further than a form is long', async () => {
+    let sent = 0
+    const endless = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(8 * 1024).fill(97))
+        if (++sent > 1000) controller.close()
+      },
+    })
+    const init = {
+      method: 'POST',
+      body: endless,
+      duplex: 'half',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost:3000' },
+    }
+    const response = await emailDoor.POST(new Browser().request('/auth/email', init as RequestInit))
+    expect(response.headers.get('location')).toBe('http://localhost:3000/sign-in?error=form')
+    expect(sent).toBeLessThan(10)
+  })
+
   it('a code works once, even for two requests at the same moment', async () => {
     const browser = new Browser()
     const attempt = await ask(browser)
