@@ -25,5 +25,6 @@ export function safePath(text: string | null | undefined): string | undefined {
   if (!text || text.length > 500 || !/^\/[^/\\]/.test(text) || /[\u0000-\u001f\\]/.test(text)) return undefined
   const base = 'http://own.invalid'
   const url = new URL(text, base)
-  return url.origin === base ? `${url.pathname}${url.search}` : undefined
+  // `/.//elsewhere` is ours until its dots are taken out, and names another host then.
+  return url.origin === base && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : undefined
 }
