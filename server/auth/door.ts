@@ -8,15 +8,8 @@ import type { IncomingMessage } from 'node:http'
  * came with a forwarding header. The note carries a key of this process, so that no client can write it.
  */
 const NOTE = 'x-holdpoint-door'
-const FORWARDED = [
-  'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-forwarded-port',
-  'x-real-ip',
-  'via',
-]
+const FORWARDED =
+  /^(forwarded|via|x-forwarded(-.*)?|x-(original|real|client|cluster)-.*|(cf|fly|fastly|true)-(connecting|client)-ip)$/
 const holder = globalThis as unknown as { holdpointDoorKey?: string }
 
 /** Starts noting; once per process, before it serves. */
@@ -26,7 +19,7 @@ export function watchDoor(): void {
   holder.holdpointDoorKey = key
   subscribe('http.server.request.start', message => {
     const { request } = message as { request: IncomingMessage }
-    const forwarded = FORWARDED.some(name => request.headers[name] !== undefined)
+    const forwarded = Object.keys(request.headers).some(name => FORWARDED.test(name))
     request.headers[NOTE] = `${key} ${request.socket.remoteAddress ?? ''} ${forwarded ? 'forwarded' : 'direct'}`
   })
 }

@@ -54,6 +54,12 @@ describe('the demo mailbox', () => {
     'x-forwarded-host',
     'x-forwarded-proto',
     'x-forwarded-port',
+    'x-forwarded-server',
+    'x-forwarded',
+    'x-original-forwarded-for',
+    'x-client-ip',
+    'cf-connecting-ip',
+    'true-client-ip',
     'x-real-ip',
     'via',
   ])('may not when %s shows that something forwarded the request', async name => {
