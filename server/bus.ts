@@ -20,6 +20,16 @@ export async function notify(tx: Tx, signal: Signal): Promise<void> {
   await tx.$executeRaw`select pg_notify(${CHANNEL}, ${JSON.stringify(signal)})`
 }
 
+/** Whoever may connect to the database may NOTIFY: what is not a signal is passed over, and ends nothing. */
+export function readSignal(payload: string | undefined): Signal | undefined {
+  try {
+    const read = JSON.parse(payload ?? '') as Partial<Signal> | null
+    return typeof read?.org === 'string' && typeof read.what === 'string' ? (read as Signal) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * This process's ear: one LISTEN connection, reopened after a second when it breaks. Emits `signal`, and `reconnected`
  * after a gap, upon which every listener must look again (signals of the gap are lost).
@@ -38,7 +48,10 @@ export function bus(): EventEmitter {
       setTimeout(listen, 1000).unref()
     }
     client.on('error', again).on('end', again)
-    client.on('notification', message => emitter.emit('signal', JSON.parse(message.payload ?? '{}') as Signal))
+    client.on('notification', ({ payload }) => {
+      const signal = readSignal(payload)
+      if (signal) emitter.emit('signal', signal)
+    })
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
