@@ -192,6 +192,10 @@ export async function listCredentials(ctx: FeatureContext<MemberActor>): Promise
 /** Ends a credential: one's own (the command's `logout` does it with the credential itself), or anybody's for admins. */
 export async function revokeCredential(ctx: FeatureContext<MemberActor>, input: { id: string }): Promise<void> {
   const { actor } = ctx
+  if (actor.kind === 'member' && actor.method === 'device_link')
+    throw new AppError('FORBIDDEN', "A session that began with a machine's link cannot do this.", {
+      remedy: 'Sign in with your own account.',
+    })
   await ctx.db.$transaction(async tx => {
     const token = await tx.token.findFirst({
       where: { id: input.id, orgId: actor.orgId, kind: 'admin', revokedAt: null },

@@ -148,6 +148,15 @@ describe('a credential', () => {
     expect(await who(third)).toBeNull()
   })
 
+  it('is not ended by a session that a machine’s link began', async () => {
+    const token = await issue()
+    const [row] = await listCredentials(admin())
+    await expect(revokeCredential(admin({ method: 'device_link' }), { id: row!.id })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    expect(await who(token)).not.toBeNull()
+  })
+
   it('that is malformed, of another kind or missing is nobody', async () => {
     const token = await issue()
     for (const header of [
