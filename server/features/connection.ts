@@ -37,7 +37,7 @@ export async function addConnection(
   const name = plainName(input.name)
   if (!name || !input.clientId.trim() || !input.clientSecret)
     throw new AppError('BAD_INPUT', 'A connection needs a name, a client id and a client secret.')
-  const issuer = checkIssuer(input.issuer)
+  const issuer = checkIssuer(input.issuer, ctx.origin)
   const domains = [
     ...new Set(input.domains.map(domain => domain.trim().toLowerCase().replace(/^@/, '')).filter(Boolean)),
   ]
@@ -71,13 +71,16 @@ export async function addConnection(
   return { id }
 }
 
-/** https, or http on loopback for trying out; no query and no fragment (OpenID Connect Core, section 2, `iss`). */
-function checkIssuer(text: string): string {
+/**
+ * https, or http on loopback for trying out where the control plane is on loopback itself: elsewhere the server's own doors are
+ * nobody's provider. No query and no fragment (OpenID Connect Core, section 2, `iss`).
+ */
+function checkIssuer(text: string, origin: string): string {
   let url: URL | undefined
   try {
     url = new URL(text.trim())
   } catch {}
-  const loopback = url && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  const loopback = url && isLoopback(url.hostname) && isLoopback(new URL(origin).hostname)
   if (
     !url ||
     !(url.protocol === 'https:' || (loopback && url.protocol === 'http:')) ||
@@ -91,6 +94,8 @@ function checkIssuer(text: string): string {
   }
   return text.trim()
 }
+
+const isLoopback = (host: string) => ['localhost', '127.0.0.1', '[::1]'].includes(host)
 
 /** Ends a connection: nobody signs in through it any more, and sessions that began through it end. */
 export async function removeConnection(ctx: FeatureContext, input: { id: string }): Promise<void> {

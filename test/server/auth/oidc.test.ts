@@ -343,6 +343,17 @@ describe('a connection', () => {
     ).rejects.toThrow('is not a domain')
   })
 
+  it('is no door of the server itself where the control plane is not on loopback', async () => {
+    const owner = { ...openContext(actorOf(a.org, a.org.ownerId, 'owner', 'email_code')), origin: 'https://hold.test' }
+    const input = { name: 'x', issuer: a.provider.issuer, clientId: 'x', clientSecret: 'y', domains: [] }
+    let asked = false
+    const discover = async () => {
+      asked = true
+    }
+    await expect(addConnection(owner, input, discover)).rejects.toThrow("not a provider's issuer address")
+    expect(asked).toBe(false)
+  })
+
   it('is an owner’s to make, and its secret is sealed', async () => {
     const admin = openContext(actorOf(a.org, a.org.ownerId, 'admin', 'email_code'))
     const input = { name: 'x', issuer: a.provider.issuer, clientId: 'x', clientSecret: 'y', domains: [] }
