@@ -55,17 +55,14 @@ async function hasSignedIn(tx: Tx, visit: Visit, orgId: string): Promise<boolean
 }
 
 async function makeDemo(visit: Visit): Promise<void> {
-  const made = await visit.db.$transaction(
-    async tx => {
-      await lock(tx)
-      if ((await tx.organisation.count()) > 0) return undefined
-      const made = await createOrganisation(tx, visit, { slug: 'acme', name: 'Acme', demo: true, owner: OWNER })
-      for (const tenant of TENANTS)
-        await tx.tenant.create({ data: { id: newId(visit, 'tenant'), orgId: made.orgId, ...tenant } })
-      return made
-    },
-    { timeout: 30_000 },
-  )
+  const made = await visit.db.$transaction(async tx => {
+    await lock(tx)
+    if ((await tx.organisation.count()) > 0) return undefined
+    const made = await createOrganisation(tx, visit, { slug: 'acme', name: 'Acme', demo: true, owner: OWNER })
+    for (const tenant of TENANTS)
+      await tx.tenant.create({ data: { id: newId(visit, 'tenant'), orgId: made.orgId, ...tenant } })
+    return made
+  })
   if (!made) return
   const owner: FeatureContext<MemberActor> = {
     ...visit,
