@@ -22,7 +22,7 @@ export type FigureUnit = 'usd' | 'pct' | 'tier' | 'name'
 export type FigureSource = 'event' | 'status_line' | 'daemon' | 'fleet'
 
 /** How old a reading of each source may be, in milliseconds, before it counts as unread. */
-export const FIGURE_MAX_AGE_MS: Record<FigureSource, number> = {
+const FIGURE_MAX_AGE_MS: Record<FigureSource, number> = {
   event: Number.POSITIVE_INFINITY,
   status_line: 30 * 60_000,
   daemon: 5 * 60_000,
@@ -52,10 +52,8 @@ export const FIGURES: Record<FigureName, FigureKind> = {
 }
 
 export const PLAN_WINDOWS = ['5h', 'week'] as const
-export type PlanWindow = (typeof PLAN_WINDOWS)[number]
 
 export const DESTINATIONS = ['team', 'otel'] as const
-export type Destination = (typeof DESTINATIONS)[number]
 
 /**
  * One figure as somebody measured it. `value` is Micros for `usd` and `pct`, rounded down, with `cut: true` when

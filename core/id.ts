@@ -1,7 +1,7 @@
 import { base64url, hex } from './bytes.ts'
 
 /** Kinds of row ids. The prefix makes a misplaced id readable, and a wrong table refuse it. */
-export const ID_PREFIX = {
+const ID_PREFIX = {
   organisation: 'org',
   member: 'mem',
   machine: 'mac',
@@ -17,10 +17,6 @@ export type IdKind = keyof typeof ID_PREFIX
 
 /** A row id from 12 random bytes, such as `org_Zm9vYmFyYmF6cXV4`. */
 export const makeId = (kind: IdKind, random12: Uint8Array): string => `${ID_PREFIX[kind]}_${base64url(random12)}`
-
-/** Whether a text is an id of a kind. */
-export const isId = (kind: IdKind, text: string): boolean =>
-  new RegExp(`^${ID_PREFIX[kind]}_[A-Za-z0-9_-]{16}$`).test(text)
 
 /** A decision's handle from 6 random bytes: `bnd-` and 12 hexadecimal digits (a handle, never the binding: TRUST §2). */
 export const makeHandle = (random6: Uint8Array): string => `bnd-${hex(random6)}`

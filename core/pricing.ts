@@ -4,8 +4,6 @@
  */
 import { AppError } from './error.ts'
 
-export const PICO_PER_USD = 1_000_000_000_000n
-
 /**
  * One call's tokens on disjoint axes: none contains another. Whole numbers, never negative.
  * Output includes reasoning. `webSearches` counts requests of a server-side tool that is priced per request.

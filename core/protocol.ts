@@ -1,8 +1,10 @@
 import * as z from 'zod/mini'
-import { ACTIONS, CrossedFigure, DIGEST, RULE_NAME } from './approval/request.ts'
+import { CrossedFigure, DIGEST, RULE_NAME } from './approval/request.ts'
+import { ACTIONS } from './boundary/shape.ts'
 import { CLIENTS, LEVELS } from './client.ts'
 import { HANDLE } from './id.ts'
 import { REPORT_BODY_MAX, RULE_SET_MAX } from './limits.ts'
+import { ROLES } from './role.ts'
 import { ROOT_REFUSALS } from './root.ts'
 import { RULE_SET_REFUSALS } from './rule-set.ts'
 
@@ -88,7 +90,7 @@ export type ApprovalState = (typeof APPROVAL_STATES)[number]
 export const FileAnswer = z.strictObject({
   handle,
   state: z.enum(APPROVAL_STATES),
-  role: z.enum(['member', 'lead', 'admin', 'owner']),
+  role: z.enum(ROLES),
   approvals: z.int(),
   /** How many people can answer right now; 0 is told to the agent's refusal as "nobody can answer". */
   eligible: count,

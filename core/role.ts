@@ -15,11 +15,6 @@ export function isLadderRole(value: unknown): value is LadderRole {
   return typeof value === 'string' && (ROLES as readonly string[]).includes(value)
 }
 
-/** True for any role a member may hold. */
-export function isRole(value: unknown): value is Role {
-  return value === 'auditor' || isLadderRole(value)
-}
-
 /** The rung, 0 for member up to 3 for owner; -1 for auditor, who is below every rung. */
 export function roleRank(role: Role): number {
   return role === 'auditor' ? -1 : ROLES.indexOf(role)

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { SELF_ANSWERS } from './boundary/shape.ts'
 import { AppError } from './error.ts'
 import type { Json } from './json.ts'
 import { openJws, payloadDigest } from './jws.ts'
@@ -7,7 +8,6 @@ import { keysOf, type Root } from './root.ts'
 
 /** What a connector of this build understands; a set that `requires` more is still obeyed, what is unknown is listed. */
 export const READER = 1
-export const KNOWN_SECTIONS = ['boundaries', 'budgets', 'rateCard', 'attribution', 'contracts'] as const
 
 /**
  * The signed rule set (DESIGN §4, TRUST §5): one document for all machines of an organisation.
@@ -27,7 +27,7 @@ export const RuleSet = z.looseObject({
   maxAge: z.int().check(z.gte(60)),
   whenBroken: z.enum(['pass', 'block']),
   /** Who may answer their own request (TRUST §3): part of the set, so that a rule's digest is not the only witness. */
-  selfAnswer: z.enum(['never', 'account', 'key']),
+  selfAnswer: z.enum(SELF_ANSWERS),
   boundaries: z.array(z.unknown()),
   budgets: z.array(z.unknown()),
   rateCard: z.array(z.unknown()),

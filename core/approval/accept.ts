@@ -1,5 +1,5 @@
 import { isBelowCeilings } from '#core/boundary/ceiling.ts'
-import type { Rule } from '#core/boundary/rule.ts'
+import type { Rule, SelfAnswer } from '#core/boundary/shape.ts'
 import type { Figures } from '#core/figure.ts'
 import { ANSWER_MAX_MS, CLOCK_SKEW_MS } from '#core/limits.ts'
 import { type LadderRole, roleRank } from '#core/role.ts'
@@ -73,7 +73,7 @@ export type AnswerContext = {
   rootSeq: number
   /** Organisation rules in force by name, without `org:`. */
   rules: ReadonlyMap<string, RuleInForce>
-  selfAnswer: 'never' | 'account' | 'key'
+  selfAnswer: SelfAnswer
   /** The highest clock reading this machine has ever seen, milliseconds since 1970. */
   nowMs: number
 }
@@ -152,12 +152,7 @@ export function withinCeilings(until: readonly Ceiling[], figures: Figures): Jud
 }
 
 /** Who answered, beside what one rule demands. The control plane has checked this; the machine takes its word for less. */
-function fitsRule(
-  answer: Answer,
-  rule: Rule,
-  request: ApprovalRequest,
-  selfAnswer: AnswerContext['selfAnswer'],
-): Judged {
+function fitsRule(answer: Answer, rule: Rule, request: ApprovalRequest, selfAnswer: SelfAnswer): Judged {
   if (rule.require.kind !== 'approver') return refuse('rule_changed')
   if (rule.signed) return refuse('needs_approver_key')
   const { approvers } = answer

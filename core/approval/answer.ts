@@ -1,25 +1,29 @@
 import * as z from 'zod/mini'
+import { SELF_ANSWERS } from '../boundary/shape.ts'
 import { AppError } from '../error.ts'
 import { HANDLE } from '../id.ts'
 import { openJws } from '../jws.ts'
 import type { Crypto } from '../key.ts'
+import { ROLES } from '../role.ts'
 import { keysOf, type Root } from '../root.ts'
-import { DIGEST } from './request.ts'
+import { DIGEST, RULE_NAME } from './request.ts'
 
 /** How a person answered. `device_link` and machines never stand here: they cannot answer. */
 export const ANSWER_HOWS = ['web', 'team-cli', 'passkey'] as const
+export type AnswerHow = (typeof ANSWER_HOWS)[number]
 /** How the session of an answerer began (TRUST §3). */
 export const SESSION_METHODS = ['oidc', 'passkey', 'email_code', 'console', 'device_link', 'admin_credential'] as const
 export type SessionMethod = (typeof SESSION_METHODS)[number]
 
-const ceiling = z.strictObject({
+/** Up to where an answer holds (TRUST §2). The budget goes by the name that the rule gives it. */
+export const Ceiling = z.strictObject({
   figure: z.enum(['session_cost_usd', 'budget_used_pct']),
-  qualifier: z.optional(z.string().check(z.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/))),
+  qualifier: z.optional(z.string().check(z.regex(RULE_NAME))),
   /** The grant holds while the figure is below this; reaching it asks again. */
   op: z.literal('<'),
   value: z.string().check(z.regex(/^\d{1,12}(\.\d{1,6})?$/)),
 })
-export type Ceiling = z.infer<typeof ceiling>
+export type Ceiling = z.infer<typeof Ceiling>
 
 /** An answer as machines verify it (TRUST §2), signed with the role `answer`. Times in ISO 8601 UTC. */
 export const Answer = z.strictObject({
@@ -34,7 +38,7 @@ export const Answer = z.strictObject({
   request: z.string().check(z.regex(DIGEST)),
   decision: z.enum(['approve', 'deny']),
   scope: z.enum(['step', 'session']),
-  until: z.array(ceiling),
+  until: z.array(Ceiling),
   notBefore: z.iso.datetime(),
   notAfter: z.iso.datetime(),
   /** Everyone whose vote was counted; one, unless the rule asks for several. */
@@ -43,7 +47,7 @@ export const Answer = z.strictObject({
       z.strictObject({
         memberId: z.string(),
         name: z.string(),
-        role: z.enum(['member', 'lead', 'admin', 'owner']),
+        role: z.enum(ROLES),
         method: z.enum(SESSION_METHODS),
         how: z.enum(ANSWER_HOWS),
         authnAt: z.iso.datetime(),
@@ -54,10 +58,10 @@ export const Answer = z.strictObject({
     )
     .check(z.minLength(1)),
   policy: z.strictObject({
-    role: z.enum(['member', 'lead', 'admin', 'owner']),
+    role: z.enum(ROLES),
     approvals: z.int(),
     signed: z.boolean(),
-    self: z.enum(['never', 'account', 'key']),
+    self: z.enum(SELF_ANSWERS),
   }),
   /** Position in the machine's stream of answers; rises, so that a machine can ask for what it has not seen. */
   seq: z.int().check(z.gte(1)),

@@ -1,4 +1,5 @@
 import { CLIENT_NAMES } from '../client.ts'
+import { FIGURES } from '../figure.ts'
 import { formatCost, parseMicros } from '../money.ts'
 import type { ApprovalRequest, CrossedFigure } from './request.ts'
 
@@ -12,19 +13,12 @@ export function figureText(figure: Pick<CrossedFigure, 'value' | 'unit'>): strin
   return figure.unit === 'pct' ? `${figure.value}%` : figure.value
 }
 
-const LABELS: Record<CrossedFigure['name'], string> = {
-  session_cost_usd: 'Session cost',
-  plan_left_pct: 'Plan left',
-  budget_used_pct: 'Budget used',
-  model_tier: 'Model tier',
-  destination: 'Destination',
-  workflow_id: 'Workflow',
-  agent_id: 'Agent',
-}
-
 /** What a crossed figure is called: `Session cost`, `Budget used (monthly)`. */
-export const figureTitle = (figure: Pick<CrossedFigure, 'name' | 'qualifier'>): string =>
-  figure.qualifier === undefined ? LABELS[figure.name] : `${LABELS[figure.name]} (${figure.qualifier})`
+export function figureTitle(figure: Pick<CrossedFigure, 'name' | 'qualifier'>): string {
+  const { label } = FIGURES[figure.name]
+  const title = label.charAt(0).toUpperCase() + label.slice(1)
+  return figure.qualifier === undefined ? title : `${title} (${figure.qualifier})`
+}
 
 /**
  * The question a request asks, in one sentence, for pages and mail: "A Claude Code session of Dana has cost $20.14. Let it

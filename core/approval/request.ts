@@ -1,6 +1,8 @@
 import * as z from 'zod/mini'
+import { ACTIONS } from '../boundary/shape.ts'
 import { base64url, concat, type Sha256, utf8 } from '../bytes.ts'
 import { CLIENTS } from '../client.ts'
+import { DESTINATIONS, FIGURE_NAMES } from '../figure.ts'
 import { HANDLE } from '../id.ts'
 import { canonicalJson } from '../json.ts'
 
@@ -19,15 +21,7 @@ const time = z.iso.datetime()
 
 /** A figure that crossed. `value` is a decimal, a tier or `matched`; what workflow or agent matched is never sent. */
 export const CrossedFigure = z.strictObject({
-  name: z.enum([
-    'session_cost_usd',
-    'plan_left_pct',
-    'budget_used_pct',
-    'model_tier',
-    'destination',
-    'workflow_id',
-    'agent_id',
-  ]),
+  name: z.enum(FIGURE_NAMES),
   qualifier: z.optional(name),
   value: z.string().check(z.regex(/^(-?\d{1,12}(\.\d{1,6})?|haiku|sonnet|opus|unknown|team|otel|matched|unread)$/)),
   unit: z.enum(['usd', 'pct', 'tier', 'destination', 'match']),
@@ -44,11 +38,9 @@ export const Subject = z.union([
     from: z.string().check(z.regex(/^[a-z0-9.@:-]{1,80}$/)),
     to: z.string().check(z.regex(/^[a-z0-9.@:-]{1,80}$/)),
   }),
-  z.strictObject({ kind: z.literal('share'), destination: z.enum(['team', 'otel']) }),
+  z.strictObject({ kind: z.literal('share'), destination: z.enum(DESTINATIONS) }),
 ])
 export type Subject = z.infer<typeof Subject>
-
-export const ACTIONS = ['continue', 'spend', 'subagent_model', 'model_route', 'share'] as const
 
 export const ApprovalRequest = z.strictObject({
   v: z.literal(1),

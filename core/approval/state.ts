@@ -1,9 +1,10 @@
+import type { SelfAnswer } from '../boundary/shape.ts'
 import type { ErrorCode } from '../error.ts'
 import { ANSWER_MAX_MS } from '../limits.ts'
 import { methodName } from '../permission.ts'
 import type { ApprovalState } from '../protocol.ts'
 import { type LadderRole, type Role, roleAtLeast } from '../role.ts'
-import type { Ceiling, SessionMethod } from './answer.ts'
+import type { AnswerHow, Ceiling, SessionMethod } from './answer.ts'
 
 /**
  * What an approval is (DESIGN §6, TRUST §2 and §3): pure values in, a decision out. The control plane loads, calls one of
@@ -32,13 +33,12 @@ export type Terms = {
   /** Ceilings that the rules' `step:` sets on a grant for the session. */
   ceilings: Ceiling[]
 }
-export type SelfAnswer = 'never' | 'account' | 'key'
 
 export type Vote = {
   memberId: string
   role: Role
   method: SessionMethod
-  how: 'web' | 'team-cli' | 'passkey'
+  how: AnswerHow
   decision: 'approve' | 'deny'
   scope: 'step' | 'session'
   until: Ceiling[]
@@ -50,7 +50,7 @@ export type Answerer = {
   role: Role
   active: boolean
   method: SessionMethod
-  how: 'web' | 'team-cli' | 'passkey'
+  how: AnswerHow
   invitedById?: string
   joinedAt: Date
   roleChangedBy?: string

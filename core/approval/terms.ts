@@ -1,9 +1,9 @@
-import type { Rule } from '../boundary/shape.ts'
+import type { Rule, SelfAnswer } from '../boundary/shape.ts'
 import { formatMicros, parseMicros } from '../money.ts'
-import { type LadderRole, roleRank } from '../role.ts'
+import { roleRank } from '../role.ts'
 import type { Ceiling } from './answer.ts'
 import type { CrossedFigure } from './request.ts'
-import type { SelfAnswer, Terms } from './state.ts'
+import type { Terms } from './state.ts'
 
 const STRICTNESS: readonly SelfAnswer[] = ['account', 'key', 'never']
 
@@ -17,22 +17,17 @@ export function termsOf(
   organisation: SelfAnswer,
   figures: readonly CrossedFigure[],
 ): Terms | undefined {
-  const named = rules.flatMap(rule =>
-    rule.require.kind === 'approver' ? [{ rule, role: rule.require.role as LadderRole }] : [],
-  )
+  const named = rules.flatMap(rule => (rule.require.kind === 'approver' ? [{ rule, role: rule.require.role }] : []))
   const first = named[0]
   if (!first) return undefined
   const role = named.reduce((top, { role: r }) => (roleRank(r) > roleRank(top) ? r : top), first.role)
-  const self = [organisation, ...named.map(({ rule }) => (rule.self ?? organisation) as SelfAnswer)].reduce((a, b) =>
+  const self = [organisation, ...named.map(({ rule }) => rule.self ?? organisation)].reduce((a, b) =>
     STRICTNESS.indexOf(a) >= STRICTNESS.indexOf(b) ? a : b,
   )
   const fallbacks = named.map(({ rule }) => rule.fallback)
   const fallback = fallbacks.every(f => f !== undefined)
     ? {
-        role: fallbacks.reduce(
-          (top, f) => (roleRank(f.role) > roleRank(top) ? f.role : top),
-          fallbacks[0]!.role,
-        ) as LadderRole,
+        role: fallbacks.reduce((top, f) => (roleRank(f.role) > roleRank(top) ? f.role : top), fallbacks[0]!.role),
         afterSeconds: Math.max(...fallbacks.map(f => f.afterSeconds)),
       }
     : undefined

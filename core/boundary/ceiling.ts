@@ -1,20 +1,12 @@
+import type { Ceiling } from '#core/approval/answer.ts'
 import type { Figures } from '#core/figure.ts'
 import { formatMicros, MAX_MICROS, parseMicros } from '#core/money.ts'
 import type { Match } from './evaluate.ts'
 import { isUnsupported } from './shape.ts'
 
-/** Up to where an answer holds: the grant stands while the figure is below `value` (TRUST §2). */
-export interface FigureCeiling {
-  figure: 'session_cost_usd' | 'budget_used_pct'
-  /** The budget's name as the rule gives it. */
-  qualifier?: string
-  op: '<'
-  value: string
-}
-
 /** The ceilings that the rules' own `step:` sets on an answer given now: the figure's reading plus the step. */
-export function stepCeilings(matches: readonly Match[]): FigureCeiling[] {
-  const lowest = new Map<string, { ceiling: FigureCeiling; micros: number }>()
+export function stepCeilings(matches: readonly Match[]): Ceiling[] {
+  const lowest = new Map<string, { ceiling: Ceiling; micros: number }>()
   for (const { rule, crossed } of matches) {
     if (isUnsupported(rule) || rule.step === undefined) continue
     for (const { figure, qualifier, reading } of crossed) {
@@ -39,7 +31,7 @@ export function stepCeilings(matches: readonly Match[]): FigureCeiling[] {
  * True while every figure with a ceiling is known to be below it. An unread figure is not: an answer that holds up to
  * a figure releases nothing while the figure cannot be seen. A budget named plainly is read as the organisation's too.
  */
-export function isBelowCeilings(ceilings: readonly FigureCeiling[], figures: Figures): boolean {
+export function isBelowCeilings(ceilings: readonly Ceiling[], figures: Figures): boolean {
   return ceilings.every(({ figure, qualifier, value }) => {
     const limit = parseMicros(value)
     const readings = figures.filter(

@@ -15,7 +15,6 @@ import {
 import {
   ACTIONS,
   type Action,
-  isUnsupported,
   type Outcome,
   type Requirement,
   type Rule,
@@ -210,9 +209,4 @@ export function effectOf(evaluation: Evaluation, call: { action: Action; canAsk:
   if (answeredBy === 'organisation') return 'request'
   if (call.action === 'model_route' || call.action === 'share') return 'hold'
   return outcome.kind !== 'deny' && call.canAsk ? 'ask' : 'refuse'
-}
-
-/** True for a rule this reader could read whole. */
-export function isSupported(match: Match): match is Match & { rule: Rule } {
-  return !isUnsupported(match.rule)
 }

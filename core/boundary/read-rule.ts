@@ -3,7 +3,16 @@ import { clip } from './plain-text.ts'
 import { type Findings, nearest, oneOf, type Place } from './problem.ts'
 import { readWhen } from './read-condition.ts'
 import { readAppliesTo, readApprovals, readDuration, readFallback, readNote, readStep } from './read-extras.ts'
-import { ACTIONS, type Action, isAction, type Requirement, type Rule, type Scope, type Stage } from './shape.ts'
+import {
+  ACTIONS,
+  type Action,
+  isAction,
+  type Requirement,
+  type Rule,
+  type Scope,
+  SELF_ANSWERS,
+  type Stage,
+} from './shape.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from './tree.ts'
 
 /** The keys of a rule, in the order a document gives them. */
@@ -117,9 +126,7 @@ function readKeys(map: TreeMap, context: RuleContext, findings: Findings): Rule 
   )
     rule.signed = true
   const self = optional('self', entry =>
-    needsApprover(entry, require, context, findings)
-      ? readWord(entry, ['never', 'account', 'key'] as const, findings)
-      : undefined,
+    needsApprover(entry, require, context, findings) ? readWord(entry, SELF_ANSWERS, findings) : undefined,
   )
   if (self !== undefined) rule.self = self
   const fallback = optional('fallback', entry =>

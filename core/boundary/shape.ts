@@ -9,6 +9,10 @@ export type Action = (typeof ACTIONS)[number]
 export const COMPARATORS = ['<', '<=', '>', '>=', '=='] as const
 export type Comparator = (typeof COMPARATORS)[number]
 
+/** Whether somebody may answer their own request, and with what (TRUST §3). */
+export const SELF_ANSWERS = ['never', 'account', 'key'] as const
+export type SelfAnswer = (typeof SELF_ANSWERS)[number]
+
 export type Stage = 'shadow' | 'enforce'
 export type OnUnknown = 'pass' | 'hold'
 export type Scope = 'local' | 'organisation'
@@ -68,7 +72,7 @@ export interface Rule {
   /** An approval needs the approver's own key. */
   signed?: true
   /** Whether one may answer one's own request, and with what. */
-  self?: 'never' | 'account' | 'key'
+  self?: SelfAnswer
   fallback?: Fallback
 }
 

@@ -50,11 +50,6 @@ export function entryOf(map: TreeMap, key: string): TreeEntry | undefined {
   return map.entries.find(entry => entry.key === key)
 }
 
-/** The string a scalar holds; undefined for other kinds and other scalars. */
-export function textOf(tree: Tree | undefined): string | undefined {
-  return tree?.kind === 'scalar' && typeof tree.value === 'string' ? tree.value : undefined
-}
-
 /** What a tree is, in words for a message: `a list`, `the number 20`. */
 export function describeTree(tree: Tree): string {
   if (tree.kind === 'list') return 'a list'
