@@ -1,7 +1,9 @@
-import { createPrivateKey, sign as edSign, generateKeyPairSync } from 'node:crypto'
-import { base64url } from '#core/bytes.ts'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { CompactSign } from 'jose'
+import { utf8 } from '#core/bytes.ts'
 import { AppError } from '#core/error.ts'
-import { type JwsType, jwsSigningInput } from '#core/jws.ts'
+import { canonicalJson } from '#core/json.ts'
+import type { JwsType } from '#core/jws.ts'
 import { type PublicKey, readPublicKey, thumbprint } from '#core/key.ts'
 import type { KeyRole } from '#generated/prisma/enums.ts'
 import type { Tx } from '../db.ts'
@@ -49,8 +51,7 @@ export async function signWith(tx: Tx, kid: string, typ: JwsType, payload: unkno
   if (!row) throw new AppError('UNAVAILABLE', 'A signing key is missing.', { note: `no key ${kid}` })
   const der = unseal(row.sealed, subkey('custody'), aad(row.orgId, kid, row.role))
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
-  const input = jwsSigningInput(typ, kid, payload)
-  return `${input}.${base64url(edSign(null, Buffer.from(input), key))}`
+  return new CompactSign(utf8(canonicalJson(payload))).setProtectedHeader({ alg: 'Ed25519', kid, typ }).sign(key)
 }
 
 /** Signs under the key of a role that is in force. */
