@@ -1,6 +1,7 @@
 import { proof } from '#agent/crypto.ts'
 import { type Incoming, type Reply, type Route, readFields, refuseRequest } from './door.ts'
 import { takeBack } from './requests.ts'
+import { takeResults } from './results.ts'
 import { type Runtime, record } from './runtime.ts'
 import { explain, readingsOf, statusOf, waitingOf } from './status.ts'
 
@@ -40,6 +41,7 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
     get('preview', () => ({ status: 200, body: acts.preview() ?? null })),
     get(`decisions/${HANDLE}`, (_, match) => {
       acts.takeSpool()
+      readPrompt(runtime, match[1]!)
       const found = explain(runtime, match[1]!)
       return found ? { status: 200, body: found } : refuseRequest(404, 'NOT_FOUND', 'No decision has this handle.')
     }),
@@ -67,6 +69,14 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
 function prove({ secret }: Runtime, n: string): Reply {
   if (!/^[0-9a-f]{16,128}$/.test(n)) return refuseRequest(400, 'BAD_INPUT', 'n must be 16 to 128 hexadecimal digits.')
   return { status: 200, text: proof(secret, n) }
+}
+
+/** Looks for what was answered at the client's own prompt: a no there calls no hook, and the next walk may be a minute away. */
+function readPrompt(runtime: Runtime, handle: string): void {
+  const asked = runtime.state.decisions.get(handle)?.entry
+  if (asked?.toolUse === undefined || runtime.state.prompts.get(asked.toolUse) !== handle) return
+  const session = runtime.sessions.get(asked.client, asked.session)
+  if (session) takeResults(runtime, session, runtime.sessions.observe(session))
 }
 
 /** A no from this machine. For an organisation's request that is a withdrawal: no record says that a person denied it. */

@@ -89,6 +89,16 @@ describe('ask, with somebody at the keyboard', () => {
     expect(machine.entries('local_answer')).toEqual([])
   })
 
+  test('a no is told by the first look at the decision: no hook comes after it', async () => {
+    await asking()
+    await startSession('1')
+    machine.spend(0.01, { toolUses: ['toolu_1'] })
+    const { reason } = await call('toolu_1')
+    machine.result('toolu_1', 'declined')
+    const { history } = await explain(handleIn(reason))
+    expect(history.map((entry: { kind: string }) => entry.kind)).toContain('declined')
+  })
+
   test('a yes that no hook told is found in the transcript', async () => {
     await asking()
     await startSession('1')
