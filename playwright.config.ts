@@ -1,10 +1,19 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { defineConfig } from '@playwright/test'
 
 /**
  * One server a run, on a port and with a data folder of its own, so that runs beside one another do not meet. The
- * workers inherit what this process settles here. The two ports after it are for stand-ins of mail and sign-in.
+ * workers inherit what this process settles here; it takes the folder away when it ends, the server being down by then.
  */
 process.env.E2E_PORT ??= String(20_000 + (process.pid % 900) * 3)
+if (!process.env.E2E_DATA) {
+  const made = mkdtempSync(path.join(tmpdir(), 'holdpoint-e2e-'))
+  chmodSync(made, 0o711) // PostgreSQL may run as another user, which must be able to pass through
+  process.env.E2E_DATA = made
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+}
 const port = Number(process.env.E2E_PORT)
 const baseURL = `http://localhost:${port}`
 
@@ -43,7 +52,7 @@ export default defineConfig({
     wait: { stdout: /Holdpoint is at \S+\s+(?:Sign in as the owner, once: (?<e2e_sign_in>\S+)\s+)?Ctrl-C/ },
     env: {
       PORT: String(port),
-      HOLDPOINT_DATA: 'temporary',
+      HOLDPOINT_DATA: process.env.E2E_DATA,
       HOLDPOINT_PUBLIC_URL: baseURL,
       DATABASE_URL: process.env.E2E_DATABASE_URL ?? '',
     },

@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { type Bench, type Finished, PATH, runProcess, startBench } from '../../test/clients/bench.ts'
+import type { BrowserContext } from '@playwright/test'
+import { type Bench, type Finished, PATH, runProcess, sleep, startBench } from '../../test/clients/bench.ts'
+import { change } from './api.ts'
 
 /** A developer's machine: an empty home without the clone, a project, and the scripted model server that its agent talks to. */
 export type Machine = {
@@ -11,6 +13,8 @@ export type Machine = {
   shell(line: string): Promise<Finished>
   /** Runs the installed command. */
   holdpoint(...args: string[]): Promise<Finished>
+  /** Joins somebody by the line that the Machines page gives, and wires the agent. */
+  join(caller: BrowserContext, org: string, memberId?: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -24,12 +28,32 @@ export async function emptyMachine(): Promise<Machine> {
     bench,
     shell: line => run('/bin/sh', ['-c', line]),
     holdpoint: (...args) => run(path.join(home, '.holdpoint/bin/holdpoint'), args),
+    async join(caller, org, memberId) {
+      const { line } = await change<{ line: string }>(caller, 'machine.joinLine', {
+        org,
+        ...(memberId ? { memberId } : {}),
+      })
+      for (const step of [line, '~/.holdpoint/bin/holdpoint hooks install']) {
+        const ran = await run('/bin/sh', ['-c', step])
+        if (ran.exit !== 0) throw new Error(`${step} ended with ${ran.exit}: ${ran.stdout}${ran.stderr}`)
+      }
+    },
     async stop() {
       const pid = daemonPid(home)
-      if (pid) process.kill(pid, 'SIGTERM')
+      if (pid) await ended(pid)
       await bench.stop()
       rmSync(home, { recursive: true, force: true, maxRetries: 5 })
     },
+  }
+}
+
+/** Ends the daemon and waits: what it still wrote would stand in the way of removing its folder. */
+async function ended(pid: number): Promise<void> {
+  try {
+    process.kill(pid, 'SIGTERM')
+    for (const until = Date.now() + 10_000; Date.now() < until; await sleep(25)) process.kill(pid, 0)
+  } catch {
+    // it has ended
   }
 }
 

@@ -1,0 +1,82 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect, type Page } from '@playwright/test'
+
+export const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } } as const
+export type Width = keyof typeof WIDTHS
+
+/** Counts what moves while a page loads; before any page of the context is opened. */
+export async function watchShifts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen = window as unknown as { shifts: number; moved: string[] }
+    seen.shifts = 0
+    seen.moved = []
+    new PerformanceObserver(list => {
+      for (const entry of list.getEntries() as (PerformanceEntry & {
+        value: number
+        hadRecentInput: boolean
+        sources?: { node?: Node }[]
+      })[]) {
+        if (entry.hadRecentInput) continue
+        seen.shifts += entry.value
+        for (const source of entry.sources ?? [])
+          seen.moved.push(source.node instanceof Element ? source.node.outerHTML.slice(0, 120) : String(source.node))
+      }
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+}
+
+/** Nothing jumped while the page came in. */
+export async function expectStill(page: Page): Promise<void> {
+  const { shifts, moved } = await page.evaluate(() => {
+    const { shifts, moved } = window as unknown as { shifts: number; moved: string[] }
+    return { shifts, moved }
+  })
+  expect(shifts, `moved while loading: ${moved.join('\n')}`).toBeLessThan(0.01)
+}
+
+/** Something serious or critical that a person with a screen reader, a keyboard or weak eyes would meet; each with its place. */
+export async function faultsFor(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, help, nodes }) => nodes.map(node => `${id} (${help}): ${node.html.slice(0, 160)}`))
+}
+
+/** What sticks out to the right; nothing when the page fits its width. */
+export function sticksOut(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const width = document.documentElement.clientWidth
+    if (document.documentElement.scrollWidth <= width) return []
+    const wide = [...document.querySelectorAll('body *')].filter(each => each.getBoundingClientRect().right > width + 1)
+    return [
+      `${document.documentElement.scrollWidth} of ${width}`,
+      ...wide.slice(0, 3).map(each => each.outerHTML.slice(0, 160)),
+    ]
+  })
+}
+
+/** Goes through the page with Tab alone until the named control has the focus, and sees that it shows. */
+export async function reachByKeyboard(page: Page, name: string): Promise<void> {
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+  const met: string[] = []
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => {
+      const at = document.activeElement
+      if (!at || at === document.body) return undefined
+      const label = at.getAttribute('aria-label') ?? at.closest('label')?.textContent ?? at.textContent ?? ''
+      const field = at.id ? document.querySelector(`label[for="${CSS.escape(at.id)}"]`)?.textContent : ''
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at)
+      return {
+        label: (label || field || '').trim(),
+        field: field?.trim() ?? '',
+        shown: (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none',
+      }
+    })
+    if (!focused) continue
+    met.push(focused.label)
+    if (!focused.label.startsWith(name) && !focused.field.startsWith(name)) continue
+    return
+  }
+  expect(met, `Tab never comes to “${name}”`).toContain(name)
+}
