@@ -104,9 +104,6 @@ export function picoToUsd(pico: bigint): string {
   return `${sign}${digits.slice(0, -12)}${fraction && `.${fraction}`}`
 }
 
-/** Whole micro-dollars, rounded up: toward holding (DESIGN section 3). */
-export const picoToMicroUsd = (pico: bigint): bigint => (pico + 999_999n) / 1_000_000n
-
 // a price that the card leaves out falls to the next dearer one it has, never to zero
 const FALLS_TO: Partial<Record<PriceAxis, PriceAxis>> = {
   cacheRead: 'input',
@@ -202,14 +199,6 @@ function findRow(rates: Rates, model: string): CompiledRow | undefined {
 
 /** The card's own id that this id stands for: exact or a declared form of it. Undefined = not on the card. */
 export const findPricedModel = (rates: Rates, model: string): string | undefined => findRow(rates, model)?.id
-
-/** An id of the card that differs in dots, dashes or case only: for a "did you mean", never used to price. */
-export function nearestModel(rates: Rates, model: string): string | undefined {
-  const flat = (s: string) => s.toLowerCase().replace(/[^a-z0-9]/g, '')
-  const wanted = flat(model)
-  for (const id of rates.byId.keys()) if (id !== model && flat(id) === wanted) return id
-  return undefined
-}
 
 function multiply(tokens: UsageTokens, rates: AxisRates): bigint {
   let sum = 0n

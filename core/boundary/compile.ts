@@ -247,20 +247,3 @@ function whyUnread(condition: CompiledCondition, input: EvaluationInput): Unread
   if (there.length === 0) return 'missing'
   return there.some(reading => isFresh(reading, input.now)) ? 'unknown' : 'stale'
 }
-
-/** A figure that some rule compares; without a qualifier, all there are of it. */
-export interface FigureNeed {
-  figure: FigureName
-  qualifier?: string
-}
-
-/** The figures that rules compare, each once: what has to be measured for them. Budgets by the name readings carry. */
-export function figuresRead(rules: readonly ScopedRule[]): FigureNeed[] {
-  const needs = new Map<string, FigureNeed>()
-  for (const rule of rules) {
-    for (const { figure, qualifier } of compileRule(rule).conditions) {
-      needs.set(`${figure} ${qualifier ?? ''}`, qualifier === undefined ? { figure } : { figure, qualifier })
-    }
-  }
-  return [...needs.values()]
-}

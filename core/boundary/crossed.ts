@@ -1,7 +1,7 @@
 import type { CrossedFigure } from '#core/approval/request.ts'
 import { FIGURES, type FigureReading } from '#core/figure.ts'
 import { cutDecimal, formatMicros } from '#core/money.ts'
-import type { Crossing, ScopedRule } from './compile.ts'
+import type { Crossing } from './compile.ts'
 
 const WIRE_UNITS = { usd: 'usd', pct: 'pct', tier: 'tier', name: 'match' } as const
 
@@ -66,9 +66,4 @@ export function readingFromWire(figure: CrossedFigure, atMs: number): FigureRead
     observedAt: atMs,
     source: 'event',
   }
-}
-
-/** The names of the organisation's rules among some matches, as a request lists them. */
-export function organisationNames(matches: readonly Pick<ScopedRule, 'scope' | 'rule'>[]): string[] {
-  return matches.filter(match => match.scope === 'organisation').map(match => match.rule.name)
 }

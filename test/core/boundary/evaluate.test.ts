@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { figuresRead } from '#core/boundary/compile.ts'
 import {
   compileRules,
   type Evaluation,
@@ -9,11 +8,9 @@ import {
   type ScopedRule,
   strictness,
 } from '#core/boundary/evaluate.ts'
-import { parseBoundaries } from '#core/boundary/parse.ts'
 import { ACTIONS, type Rule, requirementText } from '#core/boundary/rule.ts'
 import { costReading, type FigureReading, nameReading, percentReading } from '#core/figure.ts'
 import { anyFigures, anyRule } from './any-rule.ts'
-import { SEED_RULES } from './seed.ts'
 
 const now = 1e12
 
@@ -163,21 +160,6 @@ describe('whatever the rules and the figures', () => {
         expect(at(Math.max(a, b))).toBeGreaterThanOrEqual(at(Math.min(a, b)))
       }),
     )
-  })
-})
-
-describe('figuresRead', () => {
-  it('lists what the rules compare, each once, so that nothing else is measured', () => {
-    const { rules } = parseBoundaries(SEED_RULES, { scope: 'local' })
-    expect(figuresRead(mergeRules({ local: rules, organisation: rules }))).toEqual([
-      { figure: 'session_cost_usd' },
-      { figure: 'model_tier' },
-      { figure: 'plan_left_pct', qualifier: 'week' },
-      { figure: 'budget_used_pct', qualifier: 'org:monthly' },
-      { figure: 'destination' },
-      { figure: 'budget_used_pct', qualifier: 'monthly' },
-    ])
-    expect(figuresRead([])).toEqual([])
   })
 })
 

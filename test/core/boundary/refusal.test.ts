@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CrossedFigure } from '#core/approval/request.ts'
 import { isBelowCeilings, stepCeilings } from '#core/boundary/ceiling.ts'
-import { crossedFigures, organisationNames, readingFromWire, wireFigure } from '#core/boundary/crossed.ts'
+import { crossedFigures, readingFromWire, wireFigure } from '#core/boundary/crossed.ts'
 import { crossedBy, describeCrossing, describeRule } from '#core/boundary/describe.ts'
 import { evaluate, mergeRules } from '#core/boundary/evaluate.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
@@ -181,7 +181,6 @@ describe('crossedFigures', () => {
       { name: 'agent_id', value: 'matched', unit: 'match', observedAt: '2026-11-30T12:00:00.000Z' },
     ])
     for (const figure of crossed) expect(CrossedFigure.safeParse(figure).success).toBe(true)
-    expect(organisationNames(matches(line, figures))).toEqual(['r'])
   })
 
   it("keeps a developer's own budget at home, and fits the schema whatever is read", () => {
