@@ -1,3 +1,4 @@
+import type { CsvValue } from '#core/csv.ts'
 import { AppError } from '#core/error.ts'
 import type { EvidenceEntry, EvidenceKind } from '#core/evidence/entry.ts'
 import { personCommitment } from '#core/evidence/entry.ts'
@@ -148,36 +149,30 @@ const CSV_COLUMNS = [
   'leaf',
 ]
 
-/** The same list as a CSV (RFC 4180), oldest first. Cells that a spreadsheet would take for a formula get a quote in front. */
-export async function evidenceCsv(ctx: FeatureContext, input: EvidenceFilter): Promise<string> {
-  const rows = await findEntries(ctx, input, CSV_MOST + 1)
-  if (rows.length > CSV_MOST)
+/** The same list for a file, oldest first. */
+export async function evidenceRows(
+  ctx: FeatureContext,
+  input: EvidenceFilter,
+): Promise<{ columns: readonly string[]; rows: CsvValue[][] }> {
+  const found = await findEntries(ctx, input, CSV_MOST + 1)
+  if (found.length > CSV_MOST)
     throw new AppError('TOO_LARGE', `There are more than ${CSV_MOST} entries.`, { remedy: 'Choose a shorter time.' })
-  const items = await nameEntries(ctx, rows.reverse())
+  const items = await nameEntries(ctx, found.reverse())
   const who = (named: Named | null) => (named === null ? '' : named.erased ? 'erased' : (named.name ?? named.ref))
-  const lines = items.map(item =>
-    [
-      String(item.seq),
-      item.at.toISOString(),
-      item.reportedAt?.toISOString() ?? '',
-      item.kind,
-      item.actor.kind,
-      who(item.actor),
-      item.actor.ref,
-      item.actor.method ?? '',
-      item.subject?.kind ?? '',
-      who(item.subject),
-      item.subject?.ref ?? '',
-      JSON.stringify(item.data),
-      item.leaf,
-    ]
-      .map(csvCell)
-      .join(','),
-  )
-  return [CSV_COLUMNS.join(','), ...lines, ''].join('\r\n')
-}
-
-export function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const rows = items.map(item => [
+    item.seq,
+    item.at,
+    item.reportedAt,
+    item.kind,
+    item.actor.kind,
+    who(item.actor),
+    item.actor.ref,
+    item.actor.method,
+    item.subject?.kind,
+    who(item.subject),
+    item.subject?.ref,
+    JSON.stringify(item.data),
+    item.leaf,
+  ])
+  return { columns: CSV_COLUMNS, rows }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { csvHref, daysBetween, filterInput } from '#app/(console)/[org]/audit/audit-filter.ts'
+import { csvQuery, daysBetween, filterInput } from '#app/(console)/[org]/audit/audit-filter.ts'
 import { entryFacts, entryGist } from '#app/(console)/[org]/audit/entry-data.ts'
 import { KIND_WORDS, kindChoices } from '#app/(console)/[org]/audit/kind-words.ts'
 import { whoText } from '#app/(console)/[org]/audit/who-text.ts'
@@ -41,9 +41,7 @@ test('days of a filter are whole days of UTC, the last one included; what is no 
 
 test('the CSV is narrowed like the list', () => {
   expect(filterInput({ kind: ' approval ', actor: '', subject: undefined })).toEqual({ kind: 'approval' })
-  expect(csvHref('acme', { kind: 'approval', to: '2026-11-30' })).toBe(
-    '/api/export/audit?org=acme&kind=approval&to=2026-12-01T00%3A00%3A00.000Z',
-  )
+  expect(csvQuery({ kind: 'approval', to: '2026-11-30' })).toEqual({ kind: 'approval', to: '2026-12-01T00:00:00.000Z' })
 })
 
 test('no fact of an entry is left out, and moments are told as moments', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { evidenceCsv, listEvidence } from '../../features/audit.ts'
+import { listEvidence } from '../../features/audit.ts'
 import { inOrg, router } from '../trpc.ts'
 
 const filter = {
@@ -15,5 +15,4 @@ export const evidenceRouter = router({
   list: inOrg
     .input(z.object({ ...filter, cursor: z.number().int().min(1).optional() }))
     .query(({ ctx, input }) => listEvidence(ctx.feature, input)),
-  csv: inOrg.input(z.object(filter)).query(({ ctx, input }) => evidenceCsv(ctx.feature, input)),
 })

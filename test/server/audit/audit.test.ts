@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { csvText } from '#core/csv.ts'
 import { entryLeaf } from '#core/evidence/entry.ts'
-import { csvCell, evidenceCsv, listEvidence } from '#server/features/audit.ts'
+import { evidenceRows, listEvidence } from '#server/features/audit.ts'
 import { recordEvidence } from '#server/features/evidence.ts'
 import { getOverview } from '#server/features/overview.ts'
 import { takeReport } from '#server/features/report/report.ts'
@@ -126,25 +127,18 @@ describe('the audit list', () => {
     const { items, root: after } = await listEvidence(owner(), { kind: 'member.signed_in' })
     expect(items[0]!.actor).toMatchObject({ kind: 'member', name: null, erased: true })
     expect(after).toBe(root)
-    expect(await evidenceCsv(owner(), { kind: 'member.signed_in' })).toContain(',erased,')
+    expect((await evidenceRows(owner(), { kind: 'member.signed_in' })).rows.flat()).toContain('erased')
   })
 
-  it('exports the same as a CSV, oldest first, that no spreadsheet takes for a formula', async () => {
-    const csv = await evidenceCsv(owner(), { kind: 'member' })
+  it('exports the same as a CSV, oldest first', async () => {
+    const { columns, rows } = await evidenceRows(owner(), { kind: 'member' })
+    const csv = csvText(columns, rows)
     const lines = csv.split('\r\n')
     expect(lines[0]).toBe(
       'seq,received_at_utc,reported_at_utc,kind,actor_kind,actor,actor_ref,method,subject_kind,subject,subject_ref,data,leaf',
     )
     expect(lines[1]).toMatch(/^2,.*,member\.joined,system,Control plane,control-plane,,member,Olga Owner,/)
     expect(lines[1]).toContain('"{""how"":""created"",""role"":""owner""}"')
-    expect(['=1+1', '@x', '+1', '-1', 'a,b', 'plain'].map(csvCell)).toEqual([
-      "'=1+1",
-      "'@x",
-      "'+1",
-      "'-1",
-      '"a,b"',
-      'plain',
-    ])
   })
 
   it('holds no name, address or free text of anybody in its bytes', async () => {

@@ -8,6 +8,7 @@ import { Pager } from '#app/_ui/pager.tsx'
 import { TabLinks } from '#app/_ui/tabs.tsx'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { CsvLink } from '../csv-link.tsx'
 import { ApprovalTable } from './approval-table.tsx'
 
 export const metadata: Metadata = { title: 'Approvals' }
@@ -26,6 +27,7 @@ export default async function ApprovalsPage({ params, searchParams }: Props) {
       <LiveRefresh org={org} />
       <PageHeader
         title="Approvals"
+        actions={<CsvLink org={org} list="approvals" />}
         sub="Agents that reached a hold point wait here for somebody with the role that the rule names. Opening a request changes nothing; answering does."
       />
       <TabLinks

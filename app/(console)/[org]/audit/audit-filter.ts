@@ -28,13 +28,8 @@ export function filterInput({ kind, actor, subject, from, to }: AuditFilter) {
 }
 
 /** The same filter for the CSV: moments, as its door takes them. */
-export function csvHref(org: string, filter: AuditFilter): string {
+export function csvQuery(filter: AuditFilter): Record<string, string> {
   const { from, to, ...rest } = filterInput(filter)
-  const query = new URLSearchParams({
-    org,
-    ...rest,
-    ...(from ? { from: from.toISOString() } : {}),
-    ...(to ? { to: to.toISOString() } : {}),
-  })
-  return `/api/export/audit?${query}`
+  const asked = { ...rest, from: from?.toISOString(), to: to?.toISOString() }
+  return Object.fromEntries(Object.entries(asked).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }

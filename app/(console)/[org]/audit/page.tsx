@@ -1,4 +1,4 @@
-import { Download, ScrollText, SearchX } from 'lucide-react'
+import { ScrollText, SearchX } from 'lucide-react'
 import type { Metadata } from 'next'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
@@ -16,7 +16,8 @@ import { type Asked, pathWith, readAsked } from '#app/asked.ts'
 import { roleAtLeast } from '#core/role.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
-import { csvHref, daysBetween, filterInput } from './audit-filter.ts'
+import { CsvLink } from '../csv-link.tsx'
+import { csvQuery, daysBetween, filterInput } from './audit-filter.ts'
 import { EntryList } from './entry-list.tsx'
 import { kindChoices } from './kind-words.ts'
 
@@ -50,11 +51,7 @@ export default async function AuditPage({ params, searchParams }: Props) {
       <PageHeader
         title="Audit"
         sub="Everything that changed who may do what, and every answer to a held agent. Entries are only ever added, each chained to the one before."
-        actions={
-          <Button href={csvHref(org, filter)} prefetch={false} download icon={<Download aria-hidden />}>
-            CSV
-          </Button>
-        }
+        actions={<CsvLink org={org} list="audit" query={csvQuery(filter)} />}
       />
       <section
         aria-label="State of the ledger"

@@ -7,6 +7,7 @@ import { PageHeader } from '#app/_ui/page-header.tsx'
 import { may } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { CsvLink } from '../csv-link.tsx'
 import { AddMachine } from './add-machine.tsx'
 import { LaptopLost } from './laptop-lost.tsx'
 import { MachineTable } from './machine-table.tsx'
@@ -52,8 +53,9 @@ export default async function MachinesPage({ params, searchParams }: Props) {
         sub="Each joined connector, whose it is, which rules it obeys and how far every agent on it is bound. What you see is what the machines told."
         facts={here.length > 0 ? formatPlural(here.length, 'machine') : undefined}
         actions={
-          (adder || owners.length > 0) && (
+          (adder || rows.length > 0) && (
             <>
+              {rows.length > 0 && <CsvLink org={org} list="machines" />}
               {owners.length > 0 && <LaptopLost org={org} members={owners} />}
               {adder}
             </>

@@ -1,4 +1,3 @@
-import { Download } from 'lucide-react'
 import type { Metadata } from 'next'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
@@ -11,6 +10,7 @@ import { may, rightsOf } from '#core/permission.ts'
 import { ALL_ROLES, roleRank } from '#core/role.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { CsvLink } from '../csv-link.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { FormerTable, InvitationTable, MemberTable } from './member-table.tsx'
 import { ROLE_WORDS } from './role-words.ts'
@@ -37,9 +37,7 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
         facts={formatPlural(now.length, 'member')}
         actions={
           <>
-            <Button href={`/api/export/members?org=${org}`} prefetch={false} download icon={<Download aria-hidden />}>
-              CSV
-            </Button>
+            <CsvLink org={org} list="members" />
             {mayInvite && <InviteDialog org={org} ownRole={actor.role} />}
           </>
         }

@@ -1,1 +1,1 @@
-export { getAuditCsv as GET } from '#server/api/audit-export.ts'
+export { auditCsv as GET } from '#server/api/csv-doors.ts'

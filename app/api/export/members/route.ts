@@ -1,1 +1,1 @@
-export { getMemberCsv as GET } from '#server/api/member-export.ts'
+export { memberCsv as GET } from '#server/api/csv-doors.ts'

@@ -10,6 +10,7 @@ import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { CsvLink } from '../../csv-link.tsx'
 import type { VersionItem } from '../../outputs.ts'
 
 export const metadata: Metadata = { title: 'History of boundaries' }
@@ -75,6 +76,7 @@ export default async function HistoryPage({ params, searchParams }: Props) {
           </Link>
         }
         title="History"
+        actions={page.items.length > 0 && <CsvLink org={org} list="rule-sets" />}
         sub="Every version that was ever published. None is changed or removed; going back publishes an old text as a new version."
       />
       <Card>

@@ -1,0 +1,1 @@
+export { approvalCsv as GET } from '#server/api/csv-doors.ts'

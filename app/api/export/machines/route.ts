@@ -1,0 +1,1 @@
+export { machineCsv as GET } from '#server/api/csv-doors.ts'

@@ -1,0 +1,1 @@
+export { ruleSetCsv as GET } from '#server/api/csv-doors.ts'
