@@ -1,4 +1,4 @@
-const MARKS = '\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff'
+const MARKS = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff'
 const anyMark = new RegExp(`[${MARKS}]`, 'g')
 /** With the u flag a surrogate in the class only matches one that stands alone. */
 const lineForm = new RegExp(`^[^${MARKS}\\ud800-\\udfff]+$`, 'u')

@@ -15,7 +15,7 @@ const escapeHtml = (text: string): string =>
 /** A header's text: no line break, control or direction character, so that nobody's name writes a header. */
 export const headerText = (text: string): string =>
   text
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, ' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, 200)

@@ -159,6 +159,7 @@ describe('parseBoundaries', () => {
     [rule(`${COST}, require: ask, on_unknown: stop`), 'bad_value', 'pass or hold', 2, 97],
     [rule(`${COST}, require: ask, note: ''`), 'bad_value', 'empty', 2, 91],
     [rule(`${COST}, require: ask, note: "a\\u202eb"`), 'bad_value', 'direction marks', 2, 91],
+    [rule(`${COST}, require: ask, note: "a\\u061cb"`), 'bad_value', 'direction marks', 2, 91],
     [rule(`${COST}, require: ask, note: ${'x'.repeat(501)}`), 'bad_value', '501 characters', 2, 91],
     [rule(`${COST}, require: ask, approvals: 2`), 'not_here', 'approver:<role>', 2, 85],
     [rule(`${COST}, require: approver:lead, approvals: 0`), 'out_of_range', '1 to 5', 2, 106],

@@ -6,7 +6,7 @@ import { invitationMail } from '#server/email/invitation.ts'
 import type { Mail } from '#server/email/layout.ts'
 import { signInMail } from '#server/email/sign-in.ts'
 
-const HOSTILE = 'Eve\r\nBcc: all@acme.test\u202e<script>alert(1)</script>\u2066"\'&'
+const HOSTILE = 'Eve\r\nBcc: all@acme.test\u202e\u061c<script>alert(1)</script>\u2066"\'&'
 
 /** Every template, each text field hostile. A template that is added belongs here. */
 const MAILS: Record<string, Mail> = {
@@ -67,7 +67,7 @@ const MAILS: Record<string, Mail> = {
 
 describe.each(Object.entries(MAILS))('%s', (_, mail) => {
   it('has a subject of one line without control or direction characters', () => {
-    expect(mail.subject).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069]/)
+    expect(mail.subject).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069]/)
     expect(mail.subject.length).toBeLessThanOrEqual(200)
   })
 
