@@ -12,5 +12,9 @@ BEGIN
       EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM %I', name, current_setting('holdpoint.app'));
     END IF;
   END LOOP;
+  -- The ledger's own row moves on with each entry, and never goes.
+  IF to_regclass('"Ledger"') IS NOT NULL THEN
+    EXECUTE format('REVOKE DELETE, TRUNCATE ON "Ledger" FROM %I', current_setting('holdpoint.app'));
+  END IF;
 END
 $$;

@@ -8,6 +8,7 @@ import { answersAfter, markGrant, withdrawByMachine } from '#server/features/app
 import { getApproval, listApprovals } from '#server/features/approval/read.ts'
 import { sweepApprovals } from '#server/features/approval/sweep.ts'
 import { revokeGrant } from '#server/features/approval/withdraw.ts'
+import { removeMember } from '#server/features/member.ts'
 import { rootChain } from '#server/features/root.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { useDatabase } from '../../support/db.ts'
@@ -231,7 +232,7 @@ describe('answering', () => {
     expect(Date.parse(payload.notBefore) - behind.getTime()).toBeLessThan(60_000)
     expect(Date.parse(payload.notAfter)).toBe(Date.parse(request.createdAt) + 24 * 3600_000)
   })
-  it('two approvals: the first voter demoted before the second votes leaves it waiting, scopes mixed give the step', async () => {
+  it('two approvals: a voter demoted or removed before the next one votes leaves it waiting, scopes mixed give the step', async () => {
     await publish(db.prisma, org, costRule('lead', '    approvals: 2\n'))
     const { answer } = await file()
     const first = await makeMember(db.prisma, org, 'lead', 'First')
@@ -240,6 +241,9 @@ describe('answering', () => {
       missing: 1,
     })
     await db.prisma.member.update({ where: { id: first }, data: { role: 'member' } })
+    const removed = await makeMember(db.prisma, org, 'lead', 'Removed')
+    expect(await approve(answer.handle, actorOf(org, removed, 'lead'))).toEqual({ settled: false, missing: 1 })
+    await removeMember(contextOf(db.prisma, owner), { id: removed })
     expect(await approve(answer.handle, lead, { scope: 'session' })).toEqual({ settled: false, missing: 1 })
     expect(await approve(answer.handle, owner, { scope: 'step' })).toEqual({ settled: true, missing: 0 })
     expect(await getApproval(contextOf(db.prisma, owner), { handle: answer.handle })).toMatchObject({
@@ -364,6 +368,7 @@ describe('the database itself', () => {
     )
     await expect(raw('truncate "EvidenceEntry"', [])).rejects.toThrow('evidenceentry_append_only')
     await expect(db.pool.query('delete from "EvidenceEntry"')).rejects.toThrow('permission denied')
+    await expect(db.pool.query('delete from "Ledger"')).rejects.toThrow('permission denied')
     await expect(
       raw(
         `insert into "EvidenceEntry" ("orgId", seq, bytes, leaf, kind, "receivedAt", "actorRef") values ($1, 9999, '', '', 'x', now(), '')`,
