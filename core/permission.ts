@@ -1,6 +1,6 @@
 import type { Actor, MemberActor } from './actor.ts'
 import type { SessionMethod } from './approval/answer.ts'
-import { AppError } from './error.ts'
+import { AppError, type ErrorCode } from './error.ts'
 import { type Role, roleAtLeast, roleRank } from './role.ts'
 
 /**
@@ -42,19 +42,31 @@ export function may(actor: MemberActor, right: Right): boolean {
 export const rightsOf = (actor: MemberActor): Right[] =>
   (Object.keys(RIGHTS) as Right[]).filter(right => may(actor, right))
 
-/** Refuses with the reason, in words for the person: the role that is missing, or how the session would have to begin. */
-export function demand(actor: Actor, right: Right): asserts actor is MemberActor {
-  if (actor.kind !== 'member') throw new AppError('FORBIDDEN', 'Only a signed-in person can do this.')
+/** A refusal as a value, for what is recorded or shown beside the button rather than thrown. */
+export type Refusal = { ok: false; code: ErrorCode; why: string; remedy?: string }
+
+/** Why an actor lacks a right, in words for the person: the missing role, or how the session would have to begin. */
+export function whyNot(actor: Actor, right: Right): Refusal | undefined {
+  const no = (why: string): Refusal => ({ ok: false, code: 'FORBIDDEN', why })
+  if (actor.kind !== 'member') return no('Only a signed-in person can do this.')
   const { from } = RIGHTS[right]
-  if (!roleAtLeast(actor.role, from)) {
-    throw new AppError('FORBIDDEN', `This takes the role ${from} or above; yours is ${actor.role}.`)
-  }
-  if (!may(actor, right)) {
-    throw new AppError('FORBIDDEN', `A session that began with ${methodName(actor.method)} cannot do this.`, {
-      remedy: 'Sign in with your own account.',
-    })
+  if (!roleAtLeast(actor.role, from)) return no(`This takes the role ${from} or above; yours is ${actor.role}.`)
+  if (may(actor, right)) return undefined
+  return {
+    ...no(`A session that began with ${methodName(actor.method)} cannot do this.`),
+    remedy: 'Sign in with your own account.',
   }
 }
+
+/** Throws {@link whyNot}. @throws AppError FORBIDDEN */
+export function demand(actor: Actor, right: Right): asserts actor is MemberActor {
+  const refusal = whyNot(actor, right)
+  if (refusal) throw refusalError(refusal)
+}
+
+/** A refusal as the error that a door answers with. */
+export const refusalError = ({ code, why, remedy }: Refusal, details?: Record<string, unknown>): AppError =>
+  new AppError(code, why, { ...(remedy ? { remedy } : {}), ...(details ? { details } : {}) })
 
 /** How a session began, in words. */
 export function methodName(method: SessionMethod): string {

@@ -1,7 +1,8 @@
+import type { MemberActor } from '../actor.ts'
 import type { SelfAnswer } from '../boundary/shape.ts'
 import type { ErrorCode } from '../error.ts'
 import { ANSWER_MAX_MS } from '../limits.ts'
-import { methodName } from '../permission.ts'
+import { methodName, type Refusal, whyNot } from '../permission.ts'
 import type { ApprovalState } from '../protocol.ts'
 import { type LadderRole, type Role, roleAtLeast } from '../role.ts'
 import type { AnswerHow, Ceiling, SessionMethod } from './answer.ts'
@@ -56,8 +57,6 @@ export type Answerer = {
   roleChangedBy?: string
   roleChangedAt?: Date
 }
-
-export type Refusal = { ok: false; code: ErrorCode; why: string; remedy?: string }
 
 /** The role it takes right now: the rules' own, or the fallback's once its time has come. */
 export function roleNeeded(approval: Pick<Approval, 'terms' | 'receivedAt'>, now: Date): LadderRole {
@@ -123,6 +122,15 @@ export function judgeAnswerer(approval: Approval, who: Answerer, now: Date): { o
   return { ok: true, self: true }
 }
 
+/** Whether somebody may end a grant that was given: the right itself, and the role that the request took. */
+export function judgeRevoker(role: Role, actor: MemberActor): { ok: true } | Refusal {
+  const refusal = whyNot(actor, 'approval.revoke')
+  if (refusal) return refusal
+  return roleAtLeast(actor.role, role)
+    ? { ok: true }
+    : { ok: false, code: 'NOT_APPROVER', why: `Ending this takes the role ${role} or above.` }
+}
+
 export type Settled = {
   kind: 'settled'
   state: 'approved' | 'denied'
@@ -144,13 +152,13 @@ export type AnswerOutcome =
 /**
  * Applies a vote. One denial ends it; an approval settles it once enough distinct members who still hold the role have
  * approved. The scope is the narrowest of the counted votes, each ceiling the lowest.
- * @param holdsRole whether an earlier voter is still a member with the role, asked again now
+ * @param roleNow what an earlier voter is at this moment; undefined for one who is no member any more
  */
 export function applyAnswer(
   approval: Approval,
   who: Answerer,
   vote: Pick<Vote, 'decision' | 'scope' | 'until'>,
-  holdsRole: (vote: Vote) => boolean,
+  roleNow: (memberId: string) => Role | undefined,
   now: Date,
 ): AnswerOutcome {
   const earlier = approval.votes.find(v => v.memberId === who.memberId)
@@ -169,7 +177,12 @@ export function applyAnswer(
   if (vote.decision === 'deny') {
     return { kind: 'settled', state: 'denied', scope: 'session', until: [], counted: [cast], notAfter }
   }
-  const counted = [...approval.votes.filter(v => v.decision === 'approve' && holdsRole(v)), cast]
+  const needed = roleNeeded(approval, now)
+  const stillHolds = ({ memberId }: Vote) => {
+    const role = roleNow(memberId)
+    return role !== undefined && roleAtLeast(role, needed)
+  }
+  const counted = [...approval.votes.filter(v => v.decision === 'approve' && stillHolds(v)), cast]
   if (counted.length < approval.terms.approvals)
     return { kind: 'counted', missing: approval.terms.approvals - counted.length }
   const scope = counted.some(v => v.scope === 'step') ? 'step' : 'session'

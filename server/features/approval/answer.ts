@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { MemberActor } from '#core/actor.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
@@ -7,8 +6,8 @@ import { base64url } from '#core/bytes.ts'
 import { plainName } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
 import { REASON_MAX } from '#core/limits.ts'
-import { demand } from '#core/permission.ts'
-import { type LadderRole, roleAtLeast } from '#core/role.ts'
+import { refusalError, whyNot } from '#core/permission.ts'
+import type { LadderRole } from '#core/role.ts'
 import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'
@@ -55,30 +54,19 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
   const people = [actor.memberId, ...row.votes.map(v => v.memberId)]
   await tx.$queryRaw`select 1 from "Member" where id = any(${people}) order by id for share`
   const member = await tx.member.findUniqueOrThrow({ where: { id: actor.memberId } })
-  const voters = await tx.member.findMany({ where: { id: { in: row.votes.map(v => v.memberId) } } })
+  const voters = await tx.member.findMany({ where: { id: { in: row.votes.map(v => v.memberId) }, removedAt: null } })
   const approval = asApproval(row)
   const who = asAnswerer(actor, member)
-  const holdsRole = (vote: Vote) =>
-    voters.some(v => v.id === vote.memberId && v.removedAt === null && roleAtLeast(v.role, approval.terms.role))
+  const roleNow = (memberId: string) => voters.find(voter => voter.id === memberId)?.role
   const vote = { decision: input.decision, scope: input.scope, until: input.scope === 'session' ? input.until : [] }
-  const result = safely(() => {
-    demand(actor, 'approval.answer')
-    return applyAnswer(approval, who, vote, holdsRole, now)
-  })
+  const result = whyNot(actor, 'approval.answer') ?? applyAnswer(approval, who, vote, roleNow, now)
   if ('ok' in result) {
     await recordEvidence(tx, at, {
       kind: 'approval.vote_refused',
       subject: { kind: 'approval', id: row.handle },
       data: { code: result.code, decision: input.decision, how: actor.how },
     })
-    return {
-      refused: new AppError(result.code, result.why, {
-        ...(result.remedy ? { remedy: result.remedy } : {}),
-        details: { state: row.state },
-      }),
-      settled: false,
-      missing: 0,
-    }
+    return { refused: refusalError(result, { state: row.state }), settled: false, missing: 0 }
   }
   if (result.kind === 'already') return { settled: row.state !== 'pending', missing: 0 }
   if (result.kind === 'expired') {
@@ -146,7 +134,7 @@ async function settle(
   const request = row.request as ApprovalRequest
   const answer: Answer = {
     v: 1,
-    answerId: base64url(randomBytes(16)),
+    answerId: base64url(ctx.random(16)),
     org: row.orgId,
     machine: row.machineId,
     rootSeq: root.seq,
@@ -220,14 +208,3 @@ const voteData = (actor: MemberActor, vote: Pick<Vote, 'decision' | 'scope' | 'u
   ...(self ? { self: true } : {}),
   ...(actor.demo ? { demo: true } : {}),
 })
-
-/** A right that is missing becomes a refusal like any other, so that it is recorded. */
-function safely<T>(run: () => T): T | { ok: false; code: AppError['code']; why: string; remedy?: string } {
-  try {
-    return run()
-  } catch (error) {
-    if (error instanceof AppError)
-      return { ok: false, code: error.code, why: error.message, ...(error.remedy ? { remedy: error.remedy } : {}) }
-    throw error
-  }
-}

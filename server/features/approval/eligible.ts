@@ -1,6 +1,7 @@
 import { type Approval, judgeAnswerer } from '#core/approval/state.ts'
 import type { Member } from '#generated/prisma/client.ts'
 import type { Db, Tx } from '../../db.ts'
+import { asAnswerer } from './load.ts'
 
 /**
  * Everyone who could answer a request right now if they signed in with their own account: the same judgement as at the
@@ -11,22 +12,6 @@ export async function eligibleMembers(db: Db | Tx, approval: Approval, orgId: st
     where: { orgId, removedAt: null },
     orderBy: [{ role: 'desc' }, { name: 'asc' }],
   })
-  return members.filter(
-    member =>
-      judgeAnswerer(
-        approval,
-        {
-          memberId: member.id,
-          role: member.role,
-          active: true,
-          method: 'email_code',
-          how: 'web',
-          joinedAt: member.joinedAt,
-          ...(member.invitedById === null ? {} : { invitedById: member.invitedById }),
-          ...(member.roleChangedBy === null ? {} : { roleChangedBy: member.roleChangedBy }),
-          ...(member.roleChangedAt === null ? {} : { roleChangedAt: member.roleChangedAt }),
-        },
-        now,
-      ).ok,
-  )
+  const ownSignIn = { method: 'email_code', how: 'web' } as const
+  return members.filter(member => judgeAnswerer(approval, asAnswerer(ownSignIn, member), now).ok)
 }

@@ -24,7 +24,7 @@ export function asApproval(row: ApprovalRecord): Approval {
   }
 }
 
-export const asVote = (vote: ApprovalVote): Vote => ({
+const asVote = (vote: ApprovalVote): Vote => ({
   memberId: vote.memberId,
   role: vote.role,
   method: vote.method,
@@ -35,7 +35,7 @@ export const asVote = (vote: ApprovalVote): Vote => ({
 })
 
 /** The member behind an actor as the database has them now: role and standing are asked again at every answer. */
-export function asAnswerer(actor: MemberActor, member: Member): Answerer {
+export function asAnswerer(actor: Pick<MemberActor, 'method' | 'how'>, member: Member): Answerer {
   return {
     memberId: member.id,
     role: member.role,

@@ -1,10 +1,10 @@
 import type { MemberActor } from '#core/actor.ts'
 import { figureText, figureTitle } from '#core/approval/describe.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
-import { judgeAnswerer } from '#core/approval/state.ts'
+import { judgeAnswerer, judgeRevoker } from '#core/approval/state.ts'
 import { describeRule } from '#core/boundary/describe.ts'
 import { ruleFromJson } from '#core/boundary/rule.ts'
-import { demand } from '#core/permission.ts'
+import { whyNot } from '#core/permission.ts'
 import { ROLES, roleRank } from '#core/role.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import { type FeatureContext, notFound } from '../context.ts'
@@ -73,7 +73,10 @@ export async function getApproval(ctx: FeatureContext<MemberActor>, { handle }: 
   const approval = asApproval(record)
   const request = record.request as ApprovalRequest
   const kept = record.rules as KeptRules
-  const judged = judgeOpen(ctx, row, () => judgeAnswerer(approval, asAnswerer(actor, me), now))
+  const judged: { ok: true } | { ok: false; why: string; remedy?: string } =
+    row.state === 'pending'
+      ? (whyNot(actor, 'approval.answer') ?? judgeAnswerer(approval, asAnswerer(actor, me), now))
+      : { ok: false, why: `This request is ${row.state}.` }
   const eligible = row.state === 'pending' ? await eligibleMembers(ctx.db, approval, actor.orgId, now) : []
   const day = new Date(now.getTime() - 24 * 3600_000)
   const before = await ctx.db.approvalRequest.findMany({
@@ -113,22 +116,6 @@ export async function getApproval(ctx: FeatureContext<MemberActor>, { handle }: 
     withdrawnBy: record.withdrawnBy,
     askedBefore: before.map(b => toRow(b, actor, me, now)),
     mayWithdraw: row.state === 'pending' && record.memberId === actor.memberId,
-    mayRevoke:
-      row.state === 'approved' && roleRank(actor.role) >= roleRank(record.role) && actor.method !== 'device_link',
+    mayRevoke: row.state === 'approved' && judgeRevoker(record.role, actor).ok,
   }
-}
-
-function judgeOpen(
-  ctx: FeatureContext<MemberActor>,
-  row: ApprovalRow,
-  judge: () => ReturnType<typeof judgeAnswerer>,
-): { ok: true } | { ok: false; why: string; remedy?: string } {
-  if (row.state !== 'pending') return { ok: false, why: `This request is ${row.state}.` }
-  try {
-    demand(ctx.actor, 'approval.answer')
-  } catch (error) {
-    return { ok: false, why: (error as Error).message }
-  }
-  const judged = judge()
-  return judged.ok ? { ok: true } : { ok: false, why: judged.why, ...(judged.remedy ? { remedy: judged.remedy } : {}) }
 }

@@ -1,8 +1,8 @@
 import type { MemberActor } from '#core/actor.ts'
+import { judgeRevoker } from '#core/approval/state.ts'
 import { AppError } from '#core/error.ts'
 import { REASON_MAX } from '#core/limits.ts'
-import { demand } from '#core/permission.ts'
-import { roleAtLeast } from '#core/role.ts'
+import { demand, refusalError } from '#core/permission.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { lockApproval } from './load.ts'
 import { endApproval } from './settle.ts'
@@ -28,8 +28,8 @@ export async function revokeGrant(
   await ctx.db.$transaction(async tx => {
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked) throw notFound('request')
-    if (!roleAtLeast(ctx.actor.role, locked.row.role))
-      throw new AppError('NOT_APPROVER', `Ending this takes the role ${locked.row.role} or above.`)
+    const judged = judgeRevoker(locked.row.role, ctx.actor)
+    if (!judged.ok) throw refusalError(judged)
     if (locked.row.state !== 'approved')
       throw new AppError('NOT_PENDING', `There is nothing to end: the request is ${locked.row.state}.`)
     await endApproval(tx, { ...ctx, now: locked.now }, locked.row, 'revoked', { by: 'member' })

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import type { MemberActor } from '#core/actor.ts'
 import {
   type Answerer,
   type Approval,
   applyAnswer,
   compareDecimals,
   judgeAnswerer,
+  judgeRevoker,
   roleNeeded,
   type Vote,
 } from '#core/approval/state.ts'
+import type { Role } from '#core/role.ts'
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 10, 30, 12, minutes))
 const approval = (over: Partial<Approval> = {}, terms: Partial<Approval['terms']> = {}): Approval => ({
@@ -30,7 +33,7 @@ const who = (over: Partial<Answerer> = {}): Answerer => ({
   ...over,
 })
 const yes: Pick<Vote, 'decision' | 'scope' | 'until'> = { decision: 'approve', scope: 'step', until: [] }
-const holds = () => true
+const holds = () => 'owner' as const
 
 describe('who may answer', () => {
   const rows: [string, Partial<Answerer>, Partial<Approval['terms']>, string][] = [
@@ -136,7 +139,22 @@ describe('what an answer does', () => {
   })
   it('stays pending when the first voter no longer holds the role', () => {
     const first: Vote = { memberId: 'mem_admin', role: 'admin', method: 'oidc', how: 'web', ...yes, until: [] }
-    expect(applyAnswer(approval({ votes: [first] }, { approvals: 2 }), who(), yes, () => false, at(5))).toEqual({
+    expect(applyAnswer(approval({ votes: [first] }, { approvals: 2 }), who(), yes, () => 'member', at(5))).toEqual({
+      kind: 'counted',
+      missing: 1,
+    })
+  })
+  it('counts a vote that was given under the fallback role', () => {
+    const first: Vote = { memberId: 'mem_other', role: 'lead', method: 'oidc', how: 'web', ...yes, until: [] }
+    const terms = { role: 'owner', approvals: 2, fallback: { role: 'lead', afterSeconds: 600 } } as const
+    expect(applyAnswer(approval({ votes: [first] }, terms), who(), yes, () => 'lead', at(11))).toMatchObject({
+      kind: 'settled',
+      state: 'approved',
+    })
+  })
+  it('does not count the vote of somebody who left', () => {
+    const first: Vote = { memberId: 'mem_other', role: 'lead', method: 'oidc', how: 'web', ...yes, until: [] }
+    expect(applyAnswer(approval({ votes: [first] }, { approvals: 2 }), who(), yes, () => undefined, at(5))).toEqual({
       kind: 'counted',
       missing: 1,
     })
@@ -152,6 +170,21 @@ describe('what an answer does', () => {
         at(5),
       ),
     ).toMatchObject({ state: 'denied' })
+  })
+})
+
+describe('who may end a grant', () => {
+  const person = (role: Role, method: MemberActor['method'] = 'oidc') =>
+    ({ kind: 'member', role, method }) as MemberActor
+  it.each([
+    ['a lead, of what took a lead', 'lead', person('lead'), 'ok'],
+    ['a lead, of what took an admin', 'admin', person('lead'), 'NOT_APPROVER'],
+    ['a member, even of what a member could give', 'member', person('member'), 'FORBIDDEN'],
+    ["a session of a machine's link", 'lead', person('owner', 'device_link'), 'FORBIDDEN'],
+    ["the command's credential", 'lead', person('owner', 'admin_credential'), 'FORBIDDEN'],
+  ] as const)('%s', (_, role, actor, expected) => {
+    const judged = judgeRevoker(role, actor)
+    expect(judged.ok ? 'ok' : judged.code).toBe(expected)
   })
 })
 
