@@ -23,14 +23,13 @@ const RESPONSE_LEAST: Micros = 500_000
  * vain (a client that keeps no transcript) does so once, until something is read again.
  */
 export function isWorthWaiting(
-  runtime: Runtime,
-  session: Session,
+  { runtime, session, comparesCost }: { runtime: Runtime; session: Session; comparesCost: boolean },
   toolUse: string | undefined,
   figures: Figures,
   plan: Plan,
   planWith: (figures: Figures) => Plan,
 ): boolean {
-  if (!runtime.rules.inForce().comparesCost && runtime.state.grants.size === 0) return false
+  if (!comparesCost && runtime.state.grants.size === 0) return false
   if (toolUse === undefined || session.waitedInVain || runtime.sessions.hasShown(session, toolUse)) return false
   const { cost, dearest } = session
   const more = dearest === undefined ? MAX_MICROS : Math.max(RESPONSE_LEAST, 2 * dearest)

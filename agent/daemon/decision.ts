@@ -11,6 +11,7 @@ import { formatMicros } from '#core/money.ts'
 import type { Plan } from './decide.ts'
 import type { DecisionEntry, JudgedRule, ReadFigure } from './entry.ts'
 import type { Blocked } from './releases.ts'
+import type { RulesInForce } from './rules.ts'
 import { type Runtime, record } from './runtime.ts'
 import type { Session } from './sessions.ts'
 
@@ -22,6 +23,8 @@ export type About = {
   session: Session
   plan: Plan
   blocked: Blocked[]
+  /** Those that the plan was made under. */
+  rules: RulesInForce
   /** Handles of the decisions that were chained about it, shadow ones left out. */
   recorded: string[]
 }
@@ -49,7 +52,7 @@ type Happened = {
 }
 
 /** Chains a decision; returns its handle. */
-export function recordDecision({ runtime, client, session, plan, recorded }: About, happened: Happened): string {
+export function recordDecision({ runtime, client, session, plan, rules, recorded }: About, happened: Happened): string {
   const { matches, event } = happened
   const handle = happened.handle ?? makeHandle(runtime.random(6))
   const until = stepCeilings(matches)
@@ -70,7 +73,7 @@ export function recordDecision({ runtime, client, session, plan, recorded }: Abo
     stage: happened.stage ?? 'enforce',
     outcome,
     did: happened.did,
-    rules: matches.map(match => judgedRule(runtime, match)),
+    rules: matches.map(match => judgedRule(rules, match)),
     figures: matches.flatMap(readFigures),
     wire: crossedFigures(matches),
     ...(happened.question === undefined ? {} : { question: happened.question }),
@@ -82,8 +85,8 @@ export function recordDecision({ runtime, client, session, plan, recorded }: Abo
   return handle
 }
 
-function judgedRule(runtime: Runtime, { key, rule, require }: Match): JudgedRule {
-  const digest = runtime.rules.inForce().digests.get(key)
+function judgedRule(rules: RulesInForce, { key, rule, require }: Match): JudgedRule {
+  const digest = rules.digests.get(key)
   const note = isUnsupported(rule) ? undefined : rule.note
   return { key, require: requirementText(require), ...(digest ? { digest } : {}), ...(note ? { note } : {}) }
 }

@@ -11,6 +11,7 @@ import { type About, type Judgement, recordDecision, refuse } from './decision.t
 import { answerOrganisation } from './held.ts'
 import { type Blocked, releasesFor } from './releases.ts'
 import { promptAnswered, takeResults } from './results.ts'
+import type { RulesInForce } from './rules.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 import { figuresOf, type Session } from './sessions.ts'
 
@@ -37,8 +38,9 @@ export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
   takeResults(runtime, session, runtime.sessions.observe(session))
   const figures = figuresOf(session, event, runtime.now())
   const planned = planCall(asked, figures)
+  const { comparesCost } = planned.rules
   const planWith = (others: Figures) => planCall(asked, others).plan
-  if (!isWorthWaiting(runtime, session, event.toolUseId, figures, planned.plan, planWith))
+  if (!isWorthWaiting({ runtime, session, comparesCost }, event.toolUseId, figures, planned.plan, planWith))
     return settleCall(asked, figures, planned)
   return awaitResponse(runtime, session, event.toolUseId!, arrivedMs).then(() => {
     const read = figuresOf(session, event, runtime.now())
@@ -48,7 +50,7 @@ export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
 
 const NO_RELEASES = { standing: [], steps: [], blocked: [] as Blocked[] }
 
-type Planned = { plan: Plan; blocked: Blocked[] }
+type Planned = { plan: Plan; blocked: Blocked[]; rules: RulesInForce }
 
 const actionsOf = (event: ToolCall): Action[] =>
   event.startsSubagent ? ['subagent_model', 'continue', 'spend'] : ['continue', 'spend']
@@ -62,16 +64,17 @@ function planCall({ runtime, session, event, canAsk }: AskedCall, figures: Figur
     ...(runtime.membership ? { machine: runtime.membership.team.machine } : {}),
   }
   const call = { actions: actionsOf(event), figures, attribution, canAsk, now: runtime.now() }
-  return { plan: decide(runtime.rules.inForce().compiled, call, releases), blocked: releases.blocked }
+  const rules = runtime.rules.inForce()
+  return { plan: decide(rules.compiled, call, releases), blocked: releases.blocked, rules }
 }
 
 /** Does what was planned, and chains it. */
-function settleCall(asked: AskedCall, figures: Figures, { plan, blocked }: Planned): Judgement {
+function settleCall(asked: AskedCall, figures: Figures, { plan, blocked, rules }: Planned): Judgement {
   const { runtime, client, event, session, arrivedMs } = asked
   const now = runtime.now()
   for (const action of actionsOf(event))
     runtime.counters.judged({ client, action, sessionRef: session.ref, figures }, now)
-  const about: About = { runtime, client, event, session, plan, blocked, recorded: [] }
+  const about: About = { runtime, client, event, session, plan, blocked, rules, recorded: [] }
   recordShadow(about)
   for (const match of plan.evaluation.enforced) runtime.counters.fired(match.key, session.ref, now)
   const isLate = () => performance.now() - arrivedMs > PAUSE_POINT_MS

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
@@ -93,7 +93,4 @@ export class Judged {
 }
 
 const markOf = (session: string, toolUse: string): string =>
-  createHash('sha256')
-    .update(`${session}\n${toolUse}`)
-    .digest('hex')
-    .slice(0, LINE - 1)
+  hash('sha256', `${session}\n${toolUse}`, 'hex').slice(0, LINE - 1)

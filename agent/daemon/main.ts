@@ -156,6 +156,7 @@ async function start(
   const follower = new Follower(runtime, () => random(1)[0]! / 256)
   const reporter = new Reporter(runtime)
   const failures = new Failures(runtime)
+  const walk = new Walk(runtime)
   const exchangeSoon = () => void setImmediate(() => void follower.exchange().catch(() => {}))
   const secrets: DoorSecrets = { port: tokens.port, hookToken: tokens.hookToken, apiToken: tokens.apiToken }
   let finish = () => {}
@@ -173,7 +174,10 @@ async function start(
           lookAtMembership()
           return follower.sync()
         },
-        report: () => reporter.send(),
+        report: async () => {
+          await walk.run()
+          await reporter.send()
+        },
         stop: () => void setImmediate(() => void stop()),
         takeSpool: () => void takeSpool(runtime),
         preview: () => (runtime.membership ? reporter.preview() : undefined),
@@ -193,7 +197,6 @@ async function start(
   record(runtime, { kind: 'started', connector: version, ...(wasKilled ? { downFrom } : {}) })
   takeSpool(runtime)
   const unjudged = state.unjudged
-  const walk = new Walk(runtime)
   await walk.run()
   if (state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
   keepAll(runtime)

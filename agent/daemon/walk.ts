@@ -18,11 +18,18 @@ const STRANGERS_MAX = 500
  */
 export class Walk {
   private walkedTo = 0
+  private newest: Promise<void> = Promise.resolve()
   private readonly strangers = new Map<string, { client: string; changed: ChangedSession }>()
 
   constructor(private readonly runtime: Runtime) {}
 
-  async run(): Promise<void> {
+  /** Walks once more, after the walk that is under way. */
+  run(): Promise<void> {
+    this.newest = this.newest.catch(() => {}).then(() => this.walk())
+    return this.newest
+  }
+
+  private async walk(): Promise<void> {
     const { runtime } = this
     const { sessions } = runtime
     const now = runtime.now()

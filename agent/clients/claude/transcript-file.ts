@@ -2,7 +2,7 @@
  * Finds and reads a session's transcript files. The path comes from the session's id below the client's own roots;
  * links are not followed, only regular files of one's own are read, nothing blocks (TRUST section 4).
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
@@ -67,11 +67,34 @@ function openOwn(file: string): { fd: number; stat: fs.Stats } {
   throw new Unreadable(problem)
 }
 
-function tailBefore(fd: number, offset: number): string {
-  const tail = Buffer.alloc(Math.min(TAIL, offset))
-  fs.readSync(fd, tail, 0, tail.length, offset - tail.length)
-  return createHash('sha256').update(tail).digest('base64').slice(0, 22)
+const digestOf = (tail: Uint8Array) => hash('sha256', tail, 'base64').slice(0, 22)
+const tailLength = (offset: number) => Math.min(TAIL, offset)
+
+/** Bytes of a file from `start` on, in memory that the next read takes. */
+type Piece = { start: number; bytes: Buffer; memory: Buffer; isFull: boolean }
+
+function readPiece(fd: number, start: number, size: number, used?: Buffer): Piece {
+  const memory = used && used.length >= size ? used : size <= SMALL.length ? SMALL : Buffer.allocUnsafe(size)
+  const got = fs.readSync(fd, memory, 0, size, start)
+  return { start, bytes: memory.subarray(0, got), memory, isFull: got === size }
 }
+
+/** A mark's tail and what follows it, in one read. */
+function readFrom(fd: number, { offset }: FileMark, fileSize: number): Piece {
+  const start = offset - tailLength(offset)
+  return readPiece(fd, start, fileSize - start < SMALL.length ? SMALL.length : CHUNK)
+}
+
+/** The digest of the bytes before `offset`, from the piece where it holds them. */
+function tailBefore(fd: number, offset: number, held: Piece): string {
+  const length = tailLength(offset)
+  const { start, bytes } = held
+  const isHeld = offset - length >= start && offset <= start + bytes.length
+  const from = isHeld ? offset - length - start : 0
+  return digestOf((isHeld ? bytes : readPiece(fd, offset - length, length).bytes).subarray(from, from + length))
+}
+
+const NO_MARK: FileMark = { id: '', offset: 0, tail: '' }
 
 type Context = { price: Parameters<UsageReader['readSession']>[3]['price']; budget: number; found: Found }
 
@@ -81,47 +104,46 @@ function readFile(state: ClaudeUsageState, root: string, name: string, agentId: 
   try {
     const id = `${stat.dev}:${stat.ino}`
     const known: FileMark | undefined = state.files[name]
-    let mark: FileMark = known ?? { id, offset: 0, tail: '' }
+    const isSame = known?.id === id && stat.size >= known.offset
+    let piece = readFrom(fd, isSame ? known : NO_MARK, stat.size)
+    let mark = isSame ? known : NO_MARK
     // replaced, cut short or rewritten: from the start again; what was counted is not counted twice
-    if (known && (known.id !== id || stat.size < known.offset || tailBefore(fd, known.offset) !== known.tail))
-      mark = { id, offset: 0, tail: '' }
+    if (isSame && tailBefore(fd, known.offset, piece) !== known.tail) {
+      mark = NO_MARK
+      piece = readFrom(fd, mark, stat.size)
+    }
     if (stat.size === mark.offset && known === mark) return false
     let { offset } = mark
     let skipping = mark.skipping ?? false
-    let buffer = stat.size - offset <= SMALL.length ? SMALL : Buffer.allocUnsafe(CHUNK)
-    let size = buffer.length
+    let size = CHUNK
     let more = false
     for (;;) {
-      const got = fs.readSync(fd, buffer, 0, size, offset)
-      if (got === 0) break
-      const chunk = buffer.subarray(0, got)
+      const chunk = piece.bytes.subarray(offset - piece.start)
+      if (chunk.length === 0) break
       if (skipping) {
         const newline = chunk.indexOf(10)
-        offset += newline === -1 ? got : newline + 1
+        offset += newline === -1 ? chunk.length : newline + 1
         skipping = newline === -1
-        context.budget -= got
-        if (context.budget > 0) continue
-        more = true
-        break
-      }
-      const read = readLines(state, context.found, chunk, { price: context.price, tools: BUFFER_TOOLS, agentId })
-      offset += read
-      context.budget -= read
-      if (read === 0) {
-        if (got < size) break
-        if (size >= LINE_MAX) {
-          skipping = true
-          continue
+        context.budget -= chunk.length
+      } else {
+        const read = readLines(state, context.found, chunk, { price: context.price, tools: BUFFER_TOOLS, agentId })
+        offset += read
+        context.budget -= read
+        if (read === 0) {
+          if (!piece.isFull) break
+          if (chunk.length >= LINE_MAX) skipping = true
+          else if (chunk.length >= size) size *= 2
         }
-        size *= 2
-        buffer = Buffer.allocUnsafe(size)
       }
       if (context.budget <= 0) {
-        more = offset < stat.size
+        more = skipping || offset < stat.size
         break
       }
+      // the file ends in this piece
+      if (!piece.isFull && !skipping) break
+      piece = readPiece(fd, offset, size, piece.memory)
     }
-    state.files[name] = { id, offset, tail: tailBefore(fd, offset), ...(skipping ? { skipping } : {}) }
+    state.files[name] = { id, offset, tail: tailBefore(fd, offset, piece), ...(skipping ? { skipping } : {}) }
     return more
   } catch (error) {
     if (error instanceof Unreadable || codeOf(error) === undefined) throw error
@@ -171,7 +193,7 @@ function subagentFiles(root: string, folder: string, sessionId: string): { names
 function readAll(state: ClaudeUsageState, home: ClientHome, session: Session, context: Context) {
   let problem: Problem | undefined
   let more = false
-  const root = fs.realpathSync(join(claudeDir(home), 'projects'))
+  const root = fs.realpathSync.native(join(claudeDir(home), 'projects'))
   state.folders = findFolders(root, session, state.folders)
   if (state.folders.length === 0) throw new Unreadable('no_transcript')
   const attempt = (name: string, agentId?: string) => {
