@@ -68,6 +68,10 @@ export function demand(actor: Actor, right: Right): asserts actor is MemberActor
 export const refusalError = ({ code, why, remedy }: Refusal, details?: Record<string, unknown>): AppError =>
   new AppError(code, why, { ...(remedy ? { remedy } : {}), ...(details ? { details } : {}) })
 
+/** Whether an actor sees who did what: admins, owners and auditors do, everybody else sees themselves and "a member". */
+export const seesEverybody = (actor: Actor): boolean =>
+  actor.kind === 'system' || (actor.kind === 'member' && (actor.role === 'auditor' || roleAtLeast(actor.role, 'admin')))
+
 /** How a session began, in words. */
 export function methodName(method: SessionMethod): string {
   switch (method) {

@@ -1,6 +1,7 @@
 import { CLIENT_NAMES } from '../client.ts'
 import { FIGURES } from '../figure.ts'
 import { formatCost, parseMicros } from '../money.ts'
+import type { Ceiling } from './answer.ts'
 import type { ApprovalRequest, CrossedFigure } from './request.ts'
 
 /** A crossed figure's value as people read it: `$20.14`, `91%`, `opus`, `could not be read`. */
@@ -12,6 +13,10 @@ export function figureText(figure: Pick<CrossedFigure, 'value' | 'unit'>): strin
   }
   return figure.unit === 'pct' ? `${figure.value}%` : figure.value
 }
+
+/** A ceiling's amount as people read it: `$40.00`, `90%`. */
+export const ceilingText = ({ figure, value }: Ceiling): string =>
+  figureText({ value, unit: figure === 'session_cost_usd' ? 'usd' : 'pct' })
 
 /** What a crossed figure is called: `Session cost`, `Budget used (monthly)`. */
 export function figureTitle(figure: Pick<CrossedFigure, 'name' | 'qualifier'>): string {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { RULE_NAME } from '#core/approval/request.ts'
+import { Ceiling } from '#core/approval/answer.ts'
 import { AppError } from '#core/error.ts'
 import { BOUNDARIES_TEXT_MAX, NOTE_MAX, REASON_MAX } from '#core/limits.ts'
 import { clientAddress } from '../auth/client-address.ts'
@@ -85,19 +85,7 @@ export const getWaiting = credentialRoute(undefined, ({ ctx }) => listApprovals(
 const AnswerBody = z.strictObject({
   decision: z.enum(['approve', 'deny']),
   scope: z._default(z.enum(['step', 'session']), 'step'),
-  until: z._default(
-    z
-      .array(
-        z.strictObject({
-          figure: z.enum(['session_cost_usd', 'budget_used_pct']),
-          qualifier: z.optional(z.string().check(z.regex(RULE_NAME))),
-          op: z.literal('<'),
-          value: z.string().check(z.regex(/^\d{1,12}(\.\d{1,6})?$/)),
-        }),
-      )
-      .check(z.maxLength(8)),
-    [],
-  ),
+  until: z._default(z.array(Ceiling).check(z.maxLength(8)), []),
   reason: z._default(z.string().check(z.maxLength(REASON_MAX)), ''),
 })
 

@@ -3,7 +3,7 @@ import { AppError } from '#core/error.ts'
 import type { EvidenceEntry, EvidenceKind } from '#core/evidence/entry.ts'
 import { personCommitment } from '#core/evidence/entry.ts'
 import type { Json } from '#core/json.ts'
-import { roleAtLeast } from '#core/role.ts'
+import { seesEverybody } from '#core/permission.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import { crypto } from '../keys/crypto.ts'
 import type { FeatureContext } from './context.ts'
@@ -76,19 +76,12 @@ async function findEntries(
   })
 }
 
-/** Admins, owners and auditors see who it was; everybody else sees themselves and "a member". */
-function seesEverybody(ctx: FeatureContext): boolean {
-  return (
-    ctx.actor.kind === 'system' ||
-    (ctx.actor.kind === 'member' && (ctx.actor.role === 'auditor' || roleAtLeast(ctx.actor.role, 'admin')))
-  )
-}
 const isSelf = (ctx: FeatureContext, memberId: string) => ctx.actor.kind === 'member' && ctx.actor.memberId === memberId
 
 /** Members are looked for by their commitment; anything else stands in the entries as it is. */
 async function refOf(ctx: FeatureContext, asked: string | undefined): Promise<string | undefined> {
   if (asked === undefined || !asked.startsWith('mem_')) return asked
-  if (!seesEverybody(ctx) && !isSelf(ctx, asked)) return 'nobody'
+  if (!seesEverybody(ctx.actor) && !isSelf(ctx, asked)) return 'nobody'
   const member = await ctx.db.member.findFirst({ where: { id: asked, orgId: ctx.actor.orgId }, select: { id: true } })
   const person = member && (await ctx.db.evidencePerson.findUnique({ where: { memberId: member.id } }))
   return person ? personCommitment(person.memberId, person.salt, crypto.sha256) : 'nobody'
@@ -102,7 +95,7 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
     ctx.db.machine.findMany({ where: { orgId }, select: { id: true, label: true } }),
   ])
   const salts = await ctx.db.evidencePerson.findMany({ where: { memberId: { in: members.map(member => member.id) } } })
-  const everybody = seesEverybody(ctx)
+  const everybody = seesEverybody(ctx.actor)
   const names = new Map(members.map(member => [member.id, everybody || isSelf(ctx, member.id) ? member.name : null]))
   const people = new Map(
     salts.map(({ memberId, salt }) => [personCommitment(memberId, salt, crypto.sha256), names.get(memberId) ?? null]),

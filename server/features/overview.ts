@@ -1,6 +1,8 @@
 import type { MemberActor } from '#core/actor.ts'
 import { readRules } from '#core/boundary/read-rules.ts'
 import { requirementText } from '#core/boundary/rule.ts'
+import type { RuleSet } from '#core/rule-set.ts'
+import { storedPayload } from '../keys/stored.ts'
 import { listApprovals } from './approval/read.ts'
 import { listEvidence } from './audit.ts'
 import type { FeatureContext } from './context.ts'
@@ -61,9 +63,7 @@ async function bites(ctx: FeatureContext): Promise<Bite[]> {
     select: { jws: true },
   })
   if (!newest) return []
-  const { boundaries } = JSON.parse(Buffer.from(newest.jws.split('.')[1]!, 'base64url').toString('utf8')) as {
-    boundaries: unknown[]
-  }
+  const { boundaries } = storedPayload<RuleSet>(newest.jws)
   const since = new Date(ctx.now.getTime() - BITE_DAYS_MS)
   const counted = await ctx.db.$queryRaw<{ rule: string; calls: number; sessions: number; machines: number }[]>`
     select rule, count(*)::int as calls, count(distinct ("machineId", "sessionRef"))::int as sessions, count(distinct "machineId")::int as machines

@@ -7,6 +7,7 @@ import { notify } from '../bus.ts'
 import type { Tx } from '../db.ts'
 import { crypto } from '../keys/crypto.ts'
 import { makeKey, signWith } from '../keys/sign.ts'
+import { storedPayload } from '../keys/stored.ts'
 import type { FeatureContext } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 
@@ -130,7 +131,7 @@ export async function rotateKey(
 async function signRuleSetAnew(tx: Tx, orgId: string, kid: string): Promise<void> {
   const newest = await tx.ruleSetVersion.findFirst({ where: { orgId }, orderBy: { version: 'desc' } })
   if (!newest) return
-  const payload = JSON.parse(Buffer.from(newest.jws.split('.')[1]!, 'base64url').toString('utf8')) as unknown
+  const payload = storedPayload(newest.jws)
   const jws = await signWith(tx, kid, 'holdpoint-ruleset+jws', payload)
   if (base64url(crypto.sha256(Buffer.from(jws.split('.')[1]!, 'base64url'))) !== newest.digest) {
     throw new AppError('INTERNAL', 'Signing the rule set anew would change it.', {

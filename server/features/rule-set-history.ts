@@ -1,3 +1,5 @@
+import type { RuleSet } from '#core/rule-set.ts'
+import { storedPayload } from '../keys/stored.ts'
 import type { FeatureContext } from './context.ts'
 import { notFound } from './context.ts'
 import { etagOf, newestRuleSet } from './rule-set.ts'
@@ -96,9 +98,6 @@ type Row = {
 
 function item(row: Row, names: Map<string, string>): VersionItem {
   const { version, note, publishedAt, how, digest, rolledBackTo } = row
-  const payload = JSON.parse(Buffer.from(row.jws.split('.')[1]!, 'base64url').toString('utf8')) as {
-    boundaries: unknown[]
-  }
   return {
     version,
     note,
@@ -107,7 +106,7 @@ function item(row: Row, names: Map<string, string>): VersionItem {
     how,
     digest,
     rolledBackTo,
-    rules: payload.boundaries.length,
+    rules: storedPayload<RuleSet>(row.jws).boundaries.length,
   }
 }
 

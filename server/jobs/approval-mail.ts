@@ -1,5 +1,5 @@
-import { type Answer, Answer as AnswerShape } from '#core/approval/answer.ts'
-import { figureTitle, questionOf } from '#core/approval/describe.ts'
+import type { Answer } from '#core/approval/answer.ts'
+import { ceilingText, figureTitle, questionOf } from '#core/approval/describe.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
 import { MAIL_DIGEST_WINDOW_MS, MAILS_BEFORE_DIGEST } from '#core/limits.ts'
@@ -11,6 +11,7 @@ import { env } from '../env.ts'
 import { eligibleMembers } from '../features/approval/eligible.ts'
 import { asApproval, type KeptRules } from '../features/approval/load.ts'
 import { countAttempt } from '../features/rate.ts'
+import { storedPayload } from '../keys/stored.ts'
 import { letter, mailTime, messageId, requestThread } from './mail-letter.ts'
 import { enqueue, type Jobs } from './queue.ts'
 
@@ -84,7 +85,7 @@ export async function mailSettled(db: Db, job: Jobs['approval.mail_settled']): P
   const row = await load(db, job)
   if (!row || row.member.removedAt || row.state === 'pending') return
   const request = row.request as ApprovalRequest
-  const answer = row.answer ? readAnswer(row.answer.jws) : undefined
+  const answer = row.answer ? storedPayload<Answer>(row.answer.jws) : undefined
   const reasons = row.votes.map(vote => vote.reason).filter(Boolean)
   const state = row.state === 'used' || row.state === 'lapsed' ? 'approved' : row.state
   const mail = approvalSettledMail({
@@ -98,8 +99,7 @@ export async function mailSettled(db: Db, job: Jobs['approval.mail_settled']): P
     ...(answer ? { scope: answer.scope } : {}),
     until:
       answer?.until.map(
-        limit =>
-          `${figureTitle({ name: limit.figure, qualifier: limit.qualifier })} reaches ${limit.figure === 'session_cost_usd' ? `$${limit.value}` : `${limit.value}%`}`,
+        limit => `${figureTitle({ name: limit.figure, qualifier: limit.qualifier })} reaches ${ceilingText(limit)}`,
       ) ?? [],
     ...(row.standsUntil && (state === 'approved' || state === 'denied')
       ? { standsUntil: mailTime(row.standsUntil) }
@@ -118,11 +118,6 @@ export async function mailSettled(db: Db, job: Jobs['approval.mail_settled']): P
       key: `settled:${row.handle}:${row.state}`,
     }),
   )
-}
-
-function readAnswer(jws: string): Answer | undefined {
-  const read = AnswerShape.safeParse(JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8')))
-  return read.success ? read.data : undefined
 }
 
 /** What waits for one person, in one mail; nothing when nothing waits any more. */

@@ -3,8 +3,7 @@ import { redirect } from 'next/navigation'
 import { ApiProvider } from '#app/_client/trpc.tsx'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
-import { may, methodName } from '#core/permission.ts'
-import { roleAtLeast } from '#core/role.ts'
+import { whyNot } from '#core/permission.ts'
 import { currentActor } from '#server/auth/current.ts'
 import { Frame } from '../frame.tsx'
 import { ConfirmLogin } from './confirm-login.tsx'
@@ -16,6 +15,7 @@ export default async function DevicePage() {
   const actor = await currentActor()
   if (!actor) redirect('/sign-in?next=/device')
   const again = `/sign-in?next=/device&org=${actor.orgSlug}&fresh=1`
+  const refusal = whyNot(actor, 'credential.make')
   return (
     <Frame
       title="Allow the command on a machine"
@@ -34,26 +34,26 @@ export default async function DevicePage() {
         </p>
       }
     >
-      {may(actor, 'credential.make') ? (
+      {!refusal ? (
         <ApiProvider>
           <ConfirmLogin again={again} />
         </ApiProvider>
-      ) : roleAtLeast(actor.role, 'admin') ? (
+      ) : refusal.remedy ? (
         <Banner
           kind="note"
-          title={`A session that began with ${methodName(actor.method)} cannot do this.`}
+          title={refusal.why}
           action={
             <Button size="sm" href={again}>
               Sign in
             </Button>
           }
         >
-          Sign in with your own account.
+          {refusal.remedy}
         </Banner>
       ) : (
-        <Banner kind="note" title="This takes the role admin or above.">
-          Yours is {actor.role}. The command for admins publishes boundaries and answers requests; what you need on your
-          own machine works without it.
+        <Banner kind="note" title={refusal.why}>
+          The command for admins publishes boundaries and answers requests; what you need on your own machine works
+          without it.
         </Banner>
       )}
     </Frame>

@@ -1,5 +1,6 @@
 import { tracked } from '@trpc/server'
 import { z } from 'zod'
+import { Ceiling } from '#core/approval/answer.ts'
 import { HANDLE } from '#core/id.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import { signals } from '../../bus.ts'
@@ -9,15 +10,6 @@ import { revokeGrant, withdrawOwn } from '../../features/approval/withdraw.ts'
 import { inOrg, router } from '../trpc.ts'
 
 const handle = z.string().regex(HANDLE)
-const ceiling = z.strictObject({
-  figure: z.enum(['session_cost_usd', 'budget_used_pct']),
-  qualifier: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
-    .optional(),
-  op: z.literal('<'),
-  value: z.string().regex(/^\d{1,12}(\.\d{1,6})?$/),
-})
 
 export const approvalRouter = router({
   list: inOrg
@@ -32,7 +24,7 @@ export const approvalRouter = router({
         handle,
         decision: z.enum(['approve', 'deny']),
         scope: z.enum(['step', 'session']).default('step'),
-        until: z.array(ceiling).max(8).default([]),
+        until: z.array(Ceiling).max(8).default([]),
         reason: z.string().max(REASON_MAX).default(''),
       }),
     )

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SELF_ANSWERS } from '#core/boundary/shape.ts'
 import { KEY_ROLES } from '#core/key.ts'
 import { discoverProvider } from '../../auth/oidc-discovery.ts'
 import { addConnection, removeConnection } from '../../features/connection.ts'
@@ -16,7 +17,7 @@ export const settingsRouter = router({
     .input(
       z.object({
         name: z.string().max(200).optional(),
-        selfAnswer: z.enum(['never', 'account', 'key']).optional(),
+        selfAnswer: z.enum(SELF_ANSWERS).optional(),
         whenBroken: z.enum(['pass', 'block']).optional(),
         maxAgeS: z.number().int().optional(),
         adminCredential: z.boolean().optional(),

@@ -14,10 +14,12 @@ import { AppError } from '#core/error.ts'
 import { openJws } from '#core/jws.ts'
 import { ANSWER_MAX_MS, OPEN_REQUESTS_PER_MACHINE } from '#core/limits.ts'
 import type { FileAnswer } from '#core/protocol.ts'
+import type { RuleSet } from '#core/rule-set.ts'
 import { notify } from '../../bus.ts'
 import { isUniqueViolation, type Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { crypto } from '../../keys/crypto.ts'
+import { storedPayload } from '../../keys/stored.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
 import { eligibleMembers } from './eligible.ts'
@@ -177,11 +179,9 @@ async function keepRules(tx: Tx, ctx: FeatureContext<MachineActor>, request: App
       details: { why: 'unknown_ruleset' },
     })
   }
-  const payload = JSON.parse(Buffer.from(version.jws.split('.')[1]!, 'base64url').toString('utf8')) as {
-    boundaries: unknown[]
-  }
+  const { boundaries } = storedPayload<RuleSet>(version.jws)
   const inForce = new Map(
-    readRules(payload.boundaries).flatMap(rule => (isUnsupported(rule) ? [] : [[rule.name, rule] as const])),
+    readRules(boundaries).flatMap(rule => (isUnsupported(rule) ? [] : [[rule.name, rule] as const])),
   )
   const rules: Rule[] = request.rules.map(named => {
     const rule = inForce.get(named.name)

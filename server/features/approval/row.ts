@@ -7,6 +7,7 @@ import { may } from '#core/permission.ts'
 import type { ApprovalState } from '#core/protocol.ts'
 import type { Role } from '#core/role.ts'
 import type { ApprovalAnswer, Member } from '#generated/prisma/client.ts'
+import { storedPayload } from '../../keys/stored.ts'
 import { type ApprovalRecord, asAnswerer, asApproval, type KeptRules } from './load.ts'
 
 export type AnsweredBy = {
@@ -69,7 +70,7 @@ export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Da
   const request = record.request as ApprovalRequest
   const approval = asApproval(record)
   const state = record.state === 'pending' && record.expiresAt <= now ? 'expired' : record.state
-  const signed = record.answer ? readAnswer(record.answer.jws) : undefined
+  const signed = record.answer ? storedPayload<Answer>(record.answer.jws) : undefined
   return {
     handle: record.handle,
     state,
@@ -103,7 +104,3 @@ export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Da
     ...(signed && signed.decision === 'approve' ? { scope: signed.scope, until: signed.until } : {}),
   }
 }
-
-/** The payload of our own stored answer. */
-export const readAnswer = (jws: string): Answer =>
-  JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString('utf8')) as Answer

@@ -13,7 +13,7 @@ import { Pager } from '#app/_ui/pager.tsx'
 import { Select } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import { type Asked, pathWith, readAsked } from '#app/asked.ts'
-import { roleAtLeast } from '#core/role.ts'
+import { seesEverybody } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../csv-link.tsx'
@@ -39,8 +39,7 @@ export default async function AuditPage({ params, searchParams }: Props) {
   ])
   const base = `/${org}/audit`
   const isFiltered = Object.values(filter).some(Boolean)
-  const seesEverybody = actor.role === 'auditor' || roleAtLeast(actor.role, 'admin')
-  const people = seesEverybody ? members : members.filter(member => member.self)
+  const people = seesEverybody(actor) ? members : members.filter(member => member.self)
   const named: Choice[] = [
     ...people.map(({ id, name, removedAt }) => ({ value: id, label: removedAt ? `${name} (left)` : name })),
     ...machines.map(({ id, label }) => ({ value: id, label: `Machine ${label}` })),
@@ -74,7 +73,7 @@ export default async function AuditPage({ params, searchParams }: Props) {
           later cannot make them come out the same.
         </p>
       </section>
-      {!seesEverybody && (
+      {!seesEverybody(actor) && (
         <Banner kind="note" title="Names of others are hidden." className="mb-4">
           You see your own; owners, admins and auditors see everybody’s.
         </Banner>

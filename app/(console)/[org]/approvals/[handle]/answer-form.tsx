@@ -11,7 +11,7 @@ import { Field } from '#app/_ui/field.tsx'
 import { TextArea } from '#app/_ui/text-area.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import type { Ceiling } from '#core/approval/answer.ts'
-import { figureText } from '#core/approval/describe.ts'
+import { ceilingText } from '#core/approval/describe.ts'
 import { compareDecimals } from '#core/approval/state.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import type { ApprovalDetail } from '#server/api/shapes.ts'
@@ -116,9 +116,7 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
             onClick={() => send('session')}
           >
             Let the session go on
-            {shown
-              ? ` up to ${figureText({ value: shown.value, unit: shown.figure === 'session_cost_usd' ? 'usd' : 'pct' })}`
-              : ''}
+            {shown ? ` up to ${ceilingText(shown)}` : ''}
           </Button>
           <Button
             variant="danger"

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { figureText, figureTitle } from '#core/approval/describe.ts'
+import { ceilingText, figureTitle } from '#core/approval/describe.ts'
 import { methodName } from '#core/permission.ts'
 import type { ApprovalDetail } from '#server/api/shapes.ts'
 import { RevokeButton } from './revoke-button.tsx'
@@ -35,7 +35,7 @@ export function Outcome({ approval, org }: { approval: ApprovalDetail; org: stri
     for (const ceiling of approval.until ?? []) {
       items.push({
         key: 'Up to',
-        value: `${figureTitle({ name: ceiling.figure, qualifier: ceiling.qualifier })} below ${figureText({ value: ceiling.value, unit: ceiling.figure === 'session_cost_usd' ? 'usd' : 'pct' })}; reaching it asks again`,
+        value: `${figureTitle({ name: ceiling.figure, qualifier: ceiling.qualifier })} below ${ceilingText(ceiling)}; reaching it asks again`,
       })
     }
   }
