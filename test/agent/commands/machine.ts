@@ -17,7 +17,9 @@ import { CLEAN_ENV, PseudoTerminal } from '../guard/pseudo-terminal.ts'
 const built = mkdtempSync(join(tmpdir(), 'built-'))
 const ready = buildConnector({ out: built })
 
-export type Ran = { code: number | null; stdout: string; stderr: string; json: any }
+// biome-ignore lint/suspicious/noExplicitAny: each answer has a form of its own
+type AnyJson = any
+export type Ran = { code: number | null; stdout: string; stderr: string; json: AnyJson }
 
 /** A developer's machine as it is after the download line: an empty home, the built program, nothing else. */
 export class CommandMachine {
@@ -90,7 +92,7 @@ export class CommandMachine {
     }
   }
 
-  settings(): { text: string; json: any } {
+  settings(): { text: string; json: AnyJson } {
     const text = readFileSync(join(this.folder, '.claude', 'settings.json'), 'utf8')
     return { text, json: JSON.parse(text) }
   }
@@ -102,7 +104,7 @@ export class CommandMachine {
   }
 }
 
-type Route = (request: IncomingMessage, body: any, response: ServerResponse) => unknown
+type Route = (request: IncomingMessage, body: AnyJson, response: ServerResponse) => unknown
 
 /**
  * The organisation of the daemon's tests behind one more door: joining, leaving, sign-in links and the admin's calls. What it
@@ -112,7 +114,7 @@ export class PlaneWithDoors {
   readonly org = new Organisation()
   readonly joinToken = `hpj_${'b'.repeat(52)}`
   readonly adminToken = `hpa_${'c'.repeat(52)}`
-  readonly calls: { route: string; body: any; headers: IncomingMessage['headers'] }[] = []
+  readonly calls: { route: string; body: AnyJson; headers: IncomingMessage['headers'] }[] = []
   readonly routes: Record<string, Route> = {
     'POST join': (_, body) => this.join(body),
     'DELETE machine': () => {

@@ -116,10 +116,12 @@ async function hook(
 }
 
 const SILENT = { exit: 0, stdout: '', stderr: '' }
+// biome-ignore lint/suspicious/noExplicitAny: entries of several kinds are looked into
+type AnyEntry = Record<string, any>
 const spooled = () => {
   const spool = join(home, 'spool')
   return existsSync(spool)
-    ? readdirSync(spool).map(name => JSON.parse(readFileSync(join(spool, name), 'utf8')) as Record<string, any>)
+    ? readdirSync(spool).map(name => JSON.parse(readFileSync(join(spool, name), 'utf8')) as AnyEntry)
     : []
 }
 async function startedDaemon(): Promise<{ argv: string[]; env: Record<string, string> } | undefined> {
