@@ -5,7 +5,7 @@ import { CONNECTOR_BODY_MAX, RULE_SET_MAX } from '#core/limits.ts'
 import { TOKEN_DOORS, tokenKind } from '#core/token.ts'
 import { actorFromAdminToken } from '../auth/admin-token.ts'
 import { machineActor } from '../auth/machine-token.ts'
-import { type FeatureContext, openContext } from '../features/context.ts'
+import { type FeatureContext, openVisit, type Visit } from '../features/context.ts'
 import { log } from '../log.ts'
 import { toAppError } from './outage.ts'
 import { readText } from './read-text.ts'
@@ -14,7 +14,7 @@ import { STATUS } from './status.ts'
 type CredentialActor = MemberActor & { credentialId: string }
 /** One call at a door: who, what was sent, and the parameters of the path. */
 export type Call<Actor, Body> = {
-  ctx: Actor extends MachineActor | MemberActor ? FeatureContext<Actor> : Omit<FeatureContext, 'actor'>
+  ctx: Actor extends MachineActor | MemberActor ? FeatureContext<Actor> : Visit
   body: Body
   request: Request
   params: Record<string, string>
@@ -35,7 +35,7 @@ export function machineRoute<Body = undefined>(
     const visit = openVisit()
     const actor = await machineActor(visit.db, token, visit.now)
     const body = await readBody(request, schema, most)
-    return work({ ctx: openContext(actor), body, request, params, query: new URL(request.url).searchParams })
+    return work({ ctx: { ...visit, actor }, body, request, params, query: new URL(request.url).searchParams })
   })
 }
 
@@ -54,7 +54,7 @@ export function credentialRoute<Body = undefined>(
       })
     // A text of boundaries at its limit grows by its escapes.
     const body = await readBody(request, schema, RULE_SET_MAX)
-    return work({ ctx: openContext(actor), body, request, params, query: new URL(request.url).searchParams })
+    return work({ ctx: { ...visit, actor }, body, request, params, query: new URL(request.url).searchParams })
   })
 }
 
@@ -70,12 +70,6 @@ export function openRoute<Body = undefined>(
 }
 
 type Shape<Body> = z.ZodMiniType<Body> | undefined
-
-/** A context of nobody in particular. */
-export function openVisit(): Omit<FeatureContext, 'actor'> {
-  const { actor: _, ...ctx } = openContext({ kind: 'system', orgId: '' })
-  return ctx
-}
 
 /** Of another kind, or for another door: refused by the text alone, before any look-up. */
 function bearer(request: Request, kind: 'machine' | 'admin', door: string): string {

@@ -1,5 +1,5 @@
+import { openVisit } from '../features/context.ts'
 import { isHealthy } from '../features/health.ts'
-import { openVisit } from './connector-route.ts'
 
 const PATIENCE_MS = 3000
 

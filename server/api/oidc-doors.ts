@@ -5,9 +5,9 @@ import { type Accept, runOidc } from '../auth/oidc.ts'
 import { safePath } from '../auth/origin.ts'
 import { env } from '../env.ts'
 import { offeredConnections, openConnection } from '../features/connection.ts'
+import { openVisit } from '../features/context.ts'
 import { demandRate } from '../features/rate.ts'
 import { signInWithProvider } from '../features/single-sign-on.ts'
-import { openVisit } from './sign-in-doors.ts'
 import { webDoor } from './web-door.ts'
 
 const refuseAll: Accept = async () => {

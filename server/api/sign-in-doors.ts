@@ -5,19 +5,16 @@ import { dropCookie, readCookie, setCookie } from '../auth/cookies.ts'
 import { isDemoMode } from '../auth/demo-mode.ts'
 import { safePath } from '../auth/origin.ts'
 import { readActor } from '../auth/session.ts'
-import { openContext } from '../features/context.ts'
+import { openVisit, type Visit } from '../features/context.ts'
 import { readInvitation } from '../features/invitation.ts'
 import { redeemOneTime } from '../features/one-time-sign-in.ts'
 import { demandRate, type RateName } from '../features/rate.ts'
-import { type BegunSession, endSessions, switchOrganisation, type Visit } from '../features/session.ts'
+import { type BegunSession, endSessions, switchOrganisation } from '../features/session.ts'
 import { redeemCode, redeemLink, startSignIn } from '../features/sign-in.ts'
 import { type Outcome, webDoor } from './web-door.ts'
 
 /** The nonce outlives its attempt a little, so that a late code is told "expired" and not "another browser". */
 const NONCE_MS = 30 * 60_000
-
-/** Nobody is known yet. */
-export const openVisit = (): Visit => openContext({ kind: 'system', orgId: '' })
 
 /** `name=value` pairs that are there, as a query. */
 const query = (fields: Record<string, string | undefined>): string => {

@@ -2,12 +2,12 @@
 import type { MemberActor } from '#core/actor.ts'
 import type { Role } from '#core/role.ts'
 import { database, type Tx } from '../db.ts'
+import type { Visit } from '../features/context.ts'
 import { type FeatureContext, newId, openContext } from '../features/context.ts'
 import { personRef } from '../features/evidence.ts'
 import { acceptInvitation, inviteMember } from '../features/invitation.ts'
 import { makeConsoleSignIn } from '../features/one-time-sign-in.ts'
 import { createOrganisation } from '../features/organisation.ts'
-import type { Visit } from '../features/session.ts'
 
 /** What the launcher shows: `signInUrl`, a one-time address that signs the first owner in. */
 export type Seeded = { signInUrl?: string }

@@ -15,16 +15,21 @@ export type FeatureContext<A extends Actor = Actor> = {
   origin: string
 }
 
-/** A context over the process's own database, clock and randomness. */
+/** {@link openVisit} of somebody. */
 export function openContext<A extends Actor>(actor: A): FeatureContext<A> {
-  return {
-    db: database().prisma,
-    actor,
-    now: new Date(),
-    random: n => new Uint8Array(randomBytes(n)),
-    origin: env().publicUrl,
-  }
+  return { ...openVisit(), actor }
 }
+
+/** A visit: nobody is known yet. */
+export type Visit = Omit<FeatureContext, 'actor'>
+
+/** A context over the process's own database, clock and randomness, of nobody in particular. */
+export const openVisit = (): Visit => ({
+  db: database().prisma,
+  now: new Date(),
+  random: n => new Uint8Array(randomBytes(n)),
+  origin: env().publicUrl,
+})
 
 /** A new row id. */
 export const newId = (ctx: Pick<FeatureContext, 'random'>, kind: IdKind): string => makeId(kind, ctx.random(12))

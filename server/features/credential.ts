@@ -8,10 +8,9 @@ import { roleAtLeast } from '#core/role.ts'
 import { makeToken } from '#core/token.ts'
 import type { AdminLogin } from '#generated/prisma/client.ts'
 import { hashToken } from '../keys/token-hash.ts'
-import { type FeatureContext, newId, notFound } from './context.ts'
+import { type FeatureContext, newId, notFound, type Visit } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 import { demandRate } from './rate.ts'
-import type { Visit } from './session.ts'
 
 /** RFC 8628. The user code is typed by hand and never stands in an address: who follows a link cannot be made to confirm. */
 const LOGIN_MS = 10 * 60_000

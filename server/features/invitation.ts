@@ -10,9 +10,8 @@ import { notify } from '../bus.ts'
 import { isUniqueViolation, type Tx } from '../db.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { hashToken } from '../keys/token-hash.ts'
-import { type FeatureContext, newId, notFound } from './context.ts'
+import { type FeatureContext, newId, notFound, type Visit } from './context.ts'
 import { recordEvidence } from './evidence.ts'
-import type { Visit } from './session.ts'
 
 const open = (now: Date) => ({ acceptedAt: null, revokedAt: null, expiresAt: { gt: now } })
 

@@ -4,9 +4,9 @@ import { DEVICE_LINK_MS, JOIN_TOKEN_MS } from '#core/limits.ts'
 import { makeToken, tokenKind } from '#core/token.ts'
 import type { Tx } from '../db.ts'
 import { hashToken } from '../keys/token-hash.ts'
-import { type FeatureContext, newId } from './context.ts'
+import { type FeatureContext, newId, type Visit } from './context.ts'
 import { demandRate } from './rate.ts'
-import { type BegunSession, beginSession, type Visit } from './session.ts'
+import { type BegunSession, beginSession } from './session.ts'
 
 /** The first start's sign-in lives as long as a join token. */
 const CONSOLE_MS = JOIN_TOKEN_MS

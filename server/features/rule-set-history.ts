@@ -1,7 +1,6 @@
 import type { RuleSet } from '#core/rule-set.ts'
 import { storedPayload } from '../keys/stored.ts'
-import type { FeatureContext } from './context.ts'
-import { notFound } from './context.ts'
+import { type FeatureContext, notFound } from './context.ts'
 import { etagOf, newestRuleSet } from './rule-set.ts'
 
 const PAGE = 30

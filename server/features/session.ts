@@ -5,11 +5,8 @@ import { makeToken } from '#core/token.ts'
 import type { Member, SessionMethod } from '#generated/prisma/client.ts'
 import type { Db, Tx } from '../db.ts'
 import { hashToken } from '../keys/token-hash.ts'
-import { type FeatureContext, newId, notFound } from './context.ts'
+import { type FeatureContext, newId, notFound, type Visit } from './context.ts'
 import { recordEvidence } from './evidence.ts'
-
-/** A visit: nobody is known yet. The actor of what follows is the member who signs in. */
-export type Visit = Pick<FeatureContext, 'db' | 'now' | 'random' | 'origin'>
 
 /** A session that was just begun; `token` goes into the cookie and exists nowhere else. */
 export type BegunSession = { token: string; expiresAt: Date; orgSlug: string; memberId: string }

@@ -9,9 +9,10 @@ import { subkey } from '../env.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { hashToken } from '../keys/token-hash.ts'
 import { log } from '../log.ts'
+import type { Visit } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 import { acceptInvitation } from './invitation.ts'
-import { type BegunSession, beginSession, type Visit } from './session.ts'
+import { type BegunSession, beginSession } from './session.ts'
 
 /** Why a sign-in did not work: stands in the address of the page that says it in words. */
 export type SignInRefusal =

@@ -4,8 +4,9 @@ import type { Member } from '#generated/prisma/client.ts'
 import type { Tx } from '../db.ts'
 import { log } from '../log.ts'
 import { isInDomains, type OpenConnection } from './connection.ts'
+import type { Visit } from './context.ts'
 import { recordEvidence } from './evidence.ts'
-import { type BegunSession, beginSession, type Visit } from './session.ts'
+import { type BegunSession, beginSession } from './session.ts'
 
 /** What a provider asserted, its signature, issuer, audience and nonce already checked by the library. */
 export type Claims = { iss: string; sub: string; email?: unknown; email_verified?: unknown; auth_time?: unknown }

@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { rightsOf } from '#core/permission.ts'
 import { countWaiting } from '../../features/approval/read.ts'
 import { offeredConnections } from '../../features/connection.ts'
-import { openContext } from '../../features/context.ts'
+import { openContext, openVisit } from '../../features/context.ts'
 import { listDemoMail, readDemoMail } from '../../features/demo-mail.ts'
 import { readInvitation } from '../../features/invitation.ts'
 import { currentOrganisation } from '../../features/organisation-read.ts'
 import { organisationsOf } from '../../features/session.ts'
-import { openVisit } from '../sign-in-doors.ts'
 import { demoMailbox, open, router } from '../trpc.ts'
 
 export const sessionRouter = router({

@@ -1,6 +1,5 @@
 import type { Metadata } from 'next'
 import { Banner } from '#app/_ui/banner.tsx'
-import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Disclosure } from '#app/_ui/disclosure.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
