@@ -39,6 +39,21 @@ export function isWorthWaiting(
   return possible.some(micros => planWith([...others, costReading(micros, runtime.now())]).effect !== plan.effect)
 }
 
+/**
+ * Whether a call would be asked about while what was answered to an earlier question of its session has not been read: the
+ * client may write that the earlier call ran only after the hook of the next one has arrived.
+ */
+export function mayHaveBeenAnswered(
+  { state, sessions }: Runtime,
+  session: Session,
+  toolUse: string | undefined,
+  plan: Plan,
+): boolean {
+  if (plan.effect !== 'ask' || toolUse === undefined || session.waitedInVain) return false
+  if (sessions.hasShown(session, toolUse)) return false
+  return [...state.prompts.values()].some(handle => state.decisions.get(handle)?.entry.session === session.id)
+}
+
 /** Reads on until the transcript names the call, for as long as a hook may wait; resolves either way. */
 export async function awaitResponse(
   runtime: Runtime,

@@ -5,7 +5,7 @@ import type { Client } from '#core/client.ts'
 import type { Figures } from '#core/figure.ts'
 import { makeHandle } from '#core/id.ts'
 import { PAUSE_POINT_MS } from '#core/limits.ts'
-import { awaitResponse, isWorthWaiting } from './await-response.ts'
+import { awaitResponse, isWorthWaiting, mayHaveBeenAnswered } from './await-response.ts'
 import { decide, type Plan } from './decide.ts'
 import { type About, type Judgement, recordDecision, refuse } from './decision.ts'
 import { answerOrganisation } from './held.ts'
@@ -29,8 +29,9 @@ const PASS: Decision = { outcome: 'pass', text: '' }
 
 /**
  * Judges one tool call: reads the figures, decides, and chains what was crossed before the answer goes out. It waits only for
- * a response that may cross a limit (see {@link isWorthWaiting}); from the newest reading to the answer it is synchronous, so
- * that two calls at once are decided one after the other and a step answer cannot be spent twice.
+ * what may cross a limit or answer a question (see {@link isWorthWaiting}, {@link mayHaveBeenAnswered}); from the newest
+ * reading to the answer it is synchronous, so that two calls at once are decided one after the other and a step answer
+ * cannot be spent twice.
  */
 export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
   const { runtime, session, event, arrivedMs } = asked
@@ -40,7 +41,10 @@ export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
   const planned = planCall(asked, figures)
   const { comparesCost } = planned.rules
   const planWith = (others: Figures) => planCall(asked, others).plan
-  if (!isWorthWaiting({ runtime, session, comparesCost }, event.toolUseId, figures, planned.plan, planWith))
+  if (
+    !isWorthWaiting({ runtime, session, comparesCost }, event.toolUseId, figures, planned.plan, planWith) &&
+    !mayHaveBeenAnswered(runtime, session, event.toolUseId, planned.plan)
+  )
     return settleCall(asked, figures, planned)
   return awaitResponse(runtime, session, event.toolUseId!, arrivedMs).then(() => {
     const read = figuresOf(session, event, runtime.now())

@@ -99,6 +99,19 @@ describe('ask, with somebody at the keyboard', () => {
     expect(history.map((entry: { kind: string }) => entry.kind)).toContain('declined')
   })
 
+  test('a yes that the client writes down only after the next call’s hook has come is waited for', async () => {
+    await asking()
+    await startSession('1')
+    machine.spend(0.01, { toolUses: ['toolu_1'] })
+    expect((await call('toolu_1')).decision).toBe('ask')
+    const next = call('toolu_2')
+    setTimeout(() => {
+      machine.result('toolu_1', 'ran')
+      machine.spend(0.01, { toolUses: ['toolu_2'] })
+    }, 60)
+    expect((await next).decision).toBe('pass')
+  })
+
   test('a yes that no hook told is found in the transcript', async () => {
     await asking()
     await startSession('1')
