@@ -21,8 +21,6 @@ export const FRESH_REUSE_MS = 20_000
 export const ANSWER_MAX_MS = 24 * 3600_000
 /** How long a request waits when its rule does not say (peers: one hour is what access systems use). */
 export const REQUEST_WAIT_S = 3600
-/** A rule set older than this releases nothing, unless the organisation chose another age. */
-export const RULE_SET_MAX_AGE_S = 24 * 3600
 /** A hook waits at most this long for the daemon, then the call passes (DESIGN §5). */
 export const PAUSE_POINT_MS = 2000
 /** Held long poll of a connector; below the idle time-outs of common reverse proxies (60 s). */

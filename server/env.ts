@@ -24,7 +24,7 @@ export function env(): Env {
 }
 
 /** Reads and checks; throws naming the variable and the remedy, so that a bad start says what to do. */
-export function readEnv(vars: NodeJS.ProcessEnv): Env {
+function readEnv(vars: NodeJS.ProcessEnv): Env {
   const need = (name: string): string => {
     const value = vars[name]
     if (!value)

@@ -121,12 +121,6 @@ export function formatDateTime(at: Date, timeZone?: string, seconds = false): st
   return `${part.day} ${part.month} ${part.year}, ${part.hour}:${part.minute}${seconds ? `:${part.second}` : ''}`
 }
 
-/** `13:23` in the zone given. */
-export function formatClock(at: Date, timeZone?: string): string {
-  const part = parts(at, timeZone)
-  return `${part.hour}:${part.minute}`
-}
-
 function parts(at: Date, timeZone?: string): Record<string, string> {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

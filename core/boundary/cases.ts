@@ -16,7 +16,7 @@ export interface CaseResult {
 }
 
 /** A case's figures as readings of one moment. In an organisation's document a budget's name is the organisation's. */
-export function caseReadings(figures: readonly CaseFigure[], scope: Scope): FigureReading[] {
+function caseReadings(figures: readonly CaseFigure[], scope: Scope): FigureReading[] {
   return figures.map(({ figure: name, value, qualifier }) => {
     const ofOrganisation =
       scope === 'organisation' && name === 'budget_used_pct' && qualifier?.startsWith('org:') === false

@@ -58,7 +58,7 @@ export interface Unread {
 
 export type Verdict = typeof UNMATCHED | typeof MATCHED | typeof UNDETERMINED
 export const UNMATCHED = 0
-export const MATCHED = 1
+const MATCHED = 1
 /** Some figure is unread, nothing else speaks against the rule, and it passes when unread. */
 export const UNDETERMINED = 2
 

@@ -44,7 +44,7 @@ export function thresholdText(figure: Condition['figure'], op: Comparator, value
 }
 
 /** One condition in words: `session cost is $20.00 or more`. */
-export function describeCondition({ figure, op, value, qualifier }: Condition): string {
+function describeCondition({ figure, op, value, qualifier }: Condition): string {
   return `${figureLabel(figure, qualifier)} is ${thresholdText(figure, op, value)}`
 }
 

@@ -37,13 +37,13 @@ export type Json = string | number | boolean | readonly Json[] | { readonly [key
 export type JsonObject = { readonly [key: string]: Json }
 
 /** `>= 20`, `< 5`, `== claude-code:*`: a condition's comparison in its one spelling. */
-export function comparisonText(condition: Condition): string {
+function comparisonText(condition: Condition): string {
   const { op, value } = condition
   return `${op} ${typeof value === 'number' ? formatMicros(value) : value}`
 }
 
 /** `when:` as a map of comparisons with `window` and `budget` beside them. */
-export function whenToJson(when: readonly Condition[]): JsonObject {
+function whenToJson(when: readonly Condition[]): JsonObject {
   const json: Record<string, Json> = {}
   for (const condition of when) {
     json[condition.figure] = comparisonText(condition)

@@ -10,10 +10,10 @@ import { findBinaries, settleFolder } from './postgres-binaries.mjs'
 import { isAlive, isMarkAlive, ownMark } from './process-mark.mjs'
 
 /** Owns the tables and applies migrations. */
-export const OWNER = 'holdpoint_owner'
+const OWNER = 'holdpoint_owner'
 /** What the application runs as: no right to change evidence (prisma/grants.sql). */
 export const APP = 'holdpoint_app'
-export const DATABASE = 'holdpoint'
+const DATABASE = 'holdpoint'
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

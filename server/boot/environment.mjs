@@ -58,7 +58,7 @@ export function publicUrl() {
  * HOLDPOINT_SECRET where set (several replicas must share one), else kept in the data folder, readable by its owner only.
  * @param {string} data
  */
-export function secretOf(data) {
+function secretOf(data) {
   if (process.env.HOLDPOINT_SECRET) return process.env.HOLDPOINT_SECRET
   const file = path.join(data, 'secret')
   if (!fs.existsSync(file)) {

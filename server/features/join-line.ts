@@ -119,7 +119,7 @@ export function posixLine(download: string, sha256: string, url: string): string
   )
 }
 
-export function powershellLine(download: string, sha256: string, url: string): string {
+function powershellLine(download: string, sha256: string, url: string): string {
   return (
     `& { $ErrorActionPreference = 'Stop'; $d = Join-Path ([IO.Path]::GetTempPath()) ([guid]::NewGuid()); New-Item -ItemType Directory $d | Out-Null; ` +
     `try { $f = Join-Path $d 'holdpoint.cjs'; Invoke-WebRequest -UseBasicParsing '${download}' -OutFile $f; ` +

@@ -28,7 +28,7 @@ export type MachineRow = {
 const SILENT_MS = 15 * 60_000
 const ALARM_DAYS_MS = 7 * 24 * 3600_000
 /** What an owner should look at; the rest is shown on the machine's own page only. */
-export const SERIOUS_ALARMS = [
+const SERIOUS_ALARMS = [
   'daemon_impostor',
   'journal_reset',
   'journal_rolled_back',

@@ -150,7 +150,7 @@ export async function removeMember(ctx: FeatureContext, input: { id: string }): 
 }
 
 /** The one way in which a membership ends, whichever door asked for it; the caller holds the locks of {@link lockMachines}. */
-export async function deactivateMember(tx: Tx, ctx: FeatureContext, member: Member): Promise<void> {
+async function deactivateMember(tx: Tx, ctx: FeatureContext, member: Member): Promise<void> {
   await tx.member.update({ where: { id: member.id }, data: { removedAt: ctx.now } })
   const ended = await endPresence(tx, ctx, member, 'member_removed')
   await notify(tx, { org: member.orgId, what: 'member' })

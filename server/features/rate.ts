@@ -6,7 +6,7 @@ export type RateLimit = { most: number; windowMs: number; message: string }
 
 const TEN_MINUTES_MS = 10 * 60_000
 const TOO_MANY = 'There were too many attempts.'
-export const RATE_LIMITS = {
+const RATE_LIMITS = {
   /** Sign-in mails asked for from one address of the network: an office behind one address (or an unnamed proxy) fits. */
   signInByAddress: { most: 100, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
   /** Codes, links and one-time addresses tried from one address. */

@@ -10,7 +10,7 @@ const READERS: readonly { reader: number; since: readonly [number, number, numbe
 ]
 
 /** The reader in a connector of some version; 0 for one older than all, or of no version that can be read. */
-export function readerOf(connector: string): number {
+function readerOf(connector: string): number {
   const match = /^(\d+)\.(\d+)\.(\d+)/.exec(connector)
   if (!match) return 0
   const [, ...parts] = match.map(Number) as [number, number, number, number]

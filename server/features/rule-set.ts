@@ -146,7 +146,7 @@ export const newestRuleSet = (tx: Tx, orgId: string) =>
     select: { version: true, digest: true, text: true, note: true, publishedById: true, publishedAt: true },
   })
 
-export const restoredError = () =>
+const restoredError = () =>
   new AppError(
     'RESTORED',
     'This control plane looks restored from a backup: a machine has seen newer rules than it holds. Nothing is published until an owner confirms.',

@@ -48,7 +48,7 @@ export const KIND_WORDS: Record<EvidenceKind, string> = {
 }
 
 /** The nouns that kinds begin with, as groups of a filter. */
-export const NOUN_WORDS: Record<string, string> = {
+const NOUN_WORDS: Record<string, string> = {
   organisation: 'Organisation',
   member: 'Members and sign-in',
   connection: 'Sign-in providers',

@@ -49,7 +49,7 @@ export function ageChoices(set: number): { value: string; label: string }[] {
 }
 
 /** The keys that sign something today, in the order of their weight, and what a new one means. */
-export const KEY_WORDS: Record<string, { name: string; signs: string; rotating: string }> = {
+const KEY_WORDS: Record<string, { name: string; signs: string; rotating: string }> = {
   owner: {
     name: 'Owner',
     signs: 'the root document, which lists all other keys',
