@@ -12,7 +12,7 @@ export const CLIENT_NAMES: Record<Client, string> = {
   cursor: 'Cursor',
 }
 
-/** How far a client binds on a machine (DESIGN §5): told, never claimed. */
+/** How far a client binds on a machine: told, never claimed. */
 export const LEVELS = [
   'managed',
   'managed-hook-user-daemon',

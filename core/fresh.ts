@@ -6,7 +6,7 @@ import { CLOCK_SKEW_MS, FRESH_LIFETIME_S } from './limits.ts'
 import { keysOf, type Root } from './root.ts'
 
 /**
- * Signed freshness (TRUST §5): with every poll, 304 included, the control plane says which version is the newest right now.
+ * Signed freshness: with every poll, 304 included, the control plane says which version is the newest right now.
  * Freezing a machine on old rules is therefore visible within a quarter of an hour. Times are ISO 8601 in UTC.
  */
 export const Fresh = z.strictObject({
@@ -27,7 +27,7 @@ const refuse = (why: string, message: string) => new AppError('BAD_SIGNATURE', m
 
 /**
  * Verifies a freshness under the `fresh` keys of a root. `nowMs` is the machine's clock: an expired one is refused with
- * room for {@link CLOCK_SKEW_MS}; a machine whose clock is far off keeps its rules and says so (peers S20).
+ * room for {@link CLOCK_SKEW_MS}; a machine whose clock is far off keeps its rules and says so.
  */
 export function openFresh(jws: string, root: Root, nowMs: number, crypto: Crypto): Fresh {
   const { value } = openJws(jws, 'holdpoint-fresh+jws', keysOf(root, 'fresh', crypto), crypto)
@@ -54,7 +54,7 @@ export function ageMs(newest: Freshness, nowMs: number): number | undefined {
   return newest ? Math.max(0, nowMs - Date.parse(newest.at)) : undefined
 }
 
-/** Whether rules of this age may still release something (stale rules hold but never release, TRUST §2). */
+/** Whether rules of this age may still release something (stale rules hold but never release). */
 export function mayRelease(newest: Freshness, maxAgeS: number, nowMs: number): boolean {
   const age = ageMs(newest, nowMs)
   return age !== undefined && age <= maxAgeS * 1000

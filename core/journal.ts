@@ -4,7 +4,7 @@ import { leafHash } from './evidence/merkle.ts'
 /**
  * A machine's journal is a chain of lines: each holds the hash of the line before. `head` is the hash of the newest line.
  * The machine signs its head each minute and the control plane keeps it, so that a shortened or rewritten journal no longer
- * fits what was recorded (TRUST §7).
+ * fits what was recorded.
  */
 export type JournalHead = { seq: number; head: string }
 

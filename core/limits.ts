@@ -10,22 +10,22 @@ export const CONNECTOR_BODY_MAX = 256 * 1024
 export const REPORT_BODY_MAX = 2 * 1024 * 1024
 /** A client's hook input (Claude Code sends tool inputs whole; 8 MiB is far above what its API takes). */
 export const HOOK_BODY_MAX = 8 * 1024 * 1024
-/** How often a connector polls for rules; jitter spreads a fleet (DESIGN §4). */
+/** How often a connector polls for rules; jitter spreads a fleet. */
 export const RULES_POLL_MS = 5 * 60_000
 export const RULES_POLL_JITTER_MS = 30_000
-/** A signed freshness lives this long at most (TRUST §5). */
+/** A signed freshness lives this long at most. */
 export const FRESH_LIFETIME_S = 15 * 60
 /** How long a server process may hand out the same signed freshness: bounds signatures, far inside the lifetime. */
 export const FRESH_REUSE_MS = 20_000
-/** Answers and grants never outlive this (seed: "honoured for at most a day"). */
+/** Answers and grants never outlive this: an answer is honoured for at most a day. */
 export const ANSWER_MAX_MS = 24 * 3600_000
 /** How long a request waits when its rule does not say (peers: one hour is what access systems use). */
 export const REQUEST_WAIT_S = 3600
-/** A hook waits at most this long for the daemon, then the call passes (DESIGN §5). */
+/** A hook waits at most this long for the daemon, then the call passes. */
 export const PAUSE_POINT_MS = 2000
 /** Held long poll of a connector; below the idle time-outs of common reverse proxies (60 s). */
 export const LONG_POLL_MS = 45_000
-/** Clock difference that is tolerated on signed times (peers S20). */
+/** Clock difference that is tolerated on signed times. */
 export const CLOCK_SKEW_MS = 60_000
 /** Join tokens, device links, sign-in codes. */
 export const JOIN_TOKEN_MS = 15 * 60_000
@@ -36,7 +36,7 @@ export const SESSION_MS = 12 * 3600_000
 export const ADMIN_CREDENTIAL_MS = 12 * 3600_000
 export const INVITATION_MS = 7 * 24 * 3600_000
 export const DEVICE_LINK_MS = 10 * 60_000
-/** More mails to one person than this in ten minutes become one digest (DESIGN §6). */
+/** More mails to one person than this in ten minutes become one digest. */
 export const MAILS_BEFORE_DIGEST = 10
 export const MAIL_DIGEST_WINDOW_MS = 10 * 60_000
 /** Open requests of one machine: a runaway agent must not fill an inbox. */

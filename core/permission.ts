@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from './error.ts'
 import { type Role, roleAtLeast, roleRank } from './role.ts'
 
 /**
- * Who may do what: one table for every door (DESIGN §2, TRUST §3). `from` is the least role of the ladder (an auditor only
+ * Who may do what: one table for every door. `from` is the least role of the ladder (an auditor only
  * reads), `methods` are the ways a session may have begun. Whose request an answer is about is decided in approval/state.ts.
  */
 const OWN_SIGN_IN: readonly SessionMethod[] = ['oidc', 'passkey', 'email_code', 'console']
@@ -90,7 +90,7 @@ export function methodName(method: SessionMethod): string {
   }
 }
 
-/** Nobody invites, promotes or removes above their own role; only an owner makes an owner (DESIGN §2). */
+/** Nobody invites, promotes or removes above their own role; only an owner makes an owner. */
 export function maySetRole(actor: MemberActor, from: Role, to: Role): boolean {
   if (to === 'owner' || from === 'owner') return actor.role === 'owner'
   return roleRank(from) <= roleRank(actor.role) && roleRank(to) <= roleRank(actor.role)

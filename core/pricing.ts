@@ -1,5 +1,5 @@
 /**
- * What a model call costs at list price (DESIGN section 7). Money is whole pico-dollars (10^-12 USD) in bigint:
+ * What a model call costs at list price. Money is whole pico-dollars (10^-12 USD) in bigint:
  * the smallest list prices are exact in it, and nothing is rounded before it is shown.
  */
 import { AppError } from './error.ts'

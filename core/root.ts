@@ -5,7 +5,7 @@ import { parseJws } from './jws.ts'
 import { type Crypto, KEY_ROLES, type KeyRole, type PublicKey, readPublicKey, thumbprint } from './key.ts'
 
 /**
- * The root document (TRUST §1): which keys an organisation's machines trust, and for what. Pinned on every machine by digest.
+ * The root document: which keys an organisation's machines trust, and for what. Pinned on every machine by digest.
  * `custody: "server"` means that the control plane holds the owner key itself; pages then say "attested by the control plane".
  */
 export type Root = {

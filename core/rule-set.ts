@@ -10,7 +10,7 @@ import { keysOf, type Root } from './root.ts'
 export const READER = 1
 
 /**
- * The signed rule set (DESIGN §4, TRUST §5): one document for all machines of an organisation.
+ * The signed rule set: one document for all machines of an organisation.
  * `boundaries` are canonical rule objects (core/boundary/rule.ts); they are read one by one, leniently, on the machine.
  */
 export const RuleSet = z.looseObject({
@@ -26,7 +26,7 @@ export const RuleSet = z.looseObject({
   /** Seconds after which the set, without a newer signed freshness, releases nothing any more. */
   maxAge: z.int().check(z.gte(60)),
   whenBroken: z.enum(['pass', 'block']),
-  /** Who may answer their own request (TRUST §3): part of the set, so that a rule's digest is not the only witness. */
+  /** Who may answer their own request: part of the set, so that a rule's digest is not the only witness. */
   selfAnswer: z.enum(SELF_ANSWERS),
   boundaries: z.array(z.unknown()),
   budgets: z.array(z.unknown()),

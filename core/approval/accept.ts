@@ -94,7 +94,7 @@ const OK: Judged = { ok: true }
 const refuse = (why: AnswerRefusal): Judged => ({ ok: false, why })
 
 /**
- * Whether a verified answer is bound to what this machine asked: the part of TRUST §2 that holds for a "no" as well.
+ * Whether a verified answer is bound to what this machine asked: the part that holds for a "no" as well.
  * The handle is only how the stored request was found; the digest is what binds.
  */
 export function bindAnswer(
@@ -132,7 +132,7 @@ export function acceptAnswer(answer: Answer, context: AnswerContext): Judged {
   return OK
 }
 
-/** The whole of "the connector accepts iff" (TRUST §2), for one call at this moment. */
+/** Whether an answer lets one call through at this moment: all of it. */
 export function releaseByAnswer(answer: Answer, context: ReleaseContext): Judged {
   const accepted = acceptAnswer(answer, context)
   if (!accepted.ok) return accepted

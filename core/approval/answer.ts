@@ -11,11 +11,11 @@ import { DIGEST, RULE_NAME } from './request.ts'
 /** How a person answered. `device_link` and machines never stand here: they cannot answer. */
 export const ANSWER_HOWS = ['web', 'team-cli', 'passkey'] as const
 export type AnswerHow = (typeof ANSWER_HOWS)[number]
-/** How the session of an answerer began (TRUST §3). */
+/** How the session of an answerer began. */
 export const SESSION_METHODS = ['oidc', 'passkey', 'email_code', 'console', 'device_link', 'admin_credential'] as const
 export type SessionMethod = (typeof SESSION_METHODS)[number]
 
-/** Up to where an answer holds (TRUST §2). The budget goes by the name that the rule gives it. */
+/** Up to where an answer holds. The budget goes by the name that the rule gives it. */
 export const Ceiling = z.strictObject({
   figure: z.enum(['session_cost_usd', 'budget_used_pct']),
   qualifier: z.optional(z.string().check(z.regex(RULE_NAME))),
@@ -25,7 +25,7 @@ export const Ceiling = z.strictObject({
 })
 export type Ceiling = z.infer<typeof Ceiling>
 
-/** An answer as machines verify it (TRUST §2), signed with the role `answer`. Times in ISO 8601 UTC. */
+/** An answer as machines verify it, signed with the role `answer`. Times in ISO 8601 UTC. */
 export const Answer = z.strictObject({
   v: z.literal(1),
   /** 16 random bytes: what a step is spent by. */

@@ -7,7 +7,7 @@ import { HANDLE } from '../id.ts'
 import { canonicalJson } from '../json.ts'
 
 /**
- * What leaves a machine when an organisation's rule holds an action (DESIGN §6, TRUST §2). Numbers and names from fixed lists
+ * What leaves a machine when an organisation's rule holds an action. Numbers and names from fixed lists
  * only: no field here can carry free text, and a test that walks this schema fails if one is added. Every text is an enum,
  * a pattern that no prose fits, or an ISO time.
  */
@@ -72,7 +72,7 @@ export function requestDigest(request: ApprovalRequest, sha256: Sha256): string 
   return base64url(sha256(concat(utf8('holdpoint/request/v1\n'), utf8(canonicalJson(request)))))
 }
 
-/** The digest of a rule as answers are bound to it, over the object that core/boundary/rule.ts names (TRUST §2). */
+/** The digest of a rule as answers are bound to it, over the object that core/boundary/rule.ts names. */
 export function ruleDigest(digestInput: unknown, sha256: Sha256): string {
   return base64url(sha256(concat(utf8('holdpoint/rule/v1\n'), utf8(canonicalJson(digestInput)))))
 }

@@ -8,7 +8,7 @@ import { type LadderRole, type Role, roleAtLeast } from '../role.ts'
 import type { AnswerHow, Ceiling, SessionMethod } from './answer.ts'
 
 /**
- * What an approval is (DESIGN §6, TRUST §2 and §3): pure values in, a decision out. The control plane loads, calls one of
+ * What an approval is: pure values in, a decision out. The control plane loads, calls one of
  * these, and commits; the database refuses the same things again.
  */
 export type Approval = {
@@ -211,7 +211,7 @@ export function compareDecimals(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
-/** How a state reads, one word for one state; `expired`, `withdrawn` and `denied` are never told as each other (peers A21). */
+/** How a state reads, one word for one state; `expired`, `withdrawn` and `denied` are never told as each other. */
 export const STATE_WORDS: Record<ApprovalState, string> = {
   pending: 'waiting',
   approved: 'approved',

@@ -200,7 +200,7 @@ export type Effect =
   | 'hold' // a route or figures stay where they are until an answer, or until the rule changes
 
 /**
- * The seed's table of outcomes. `canAsk`: somebody is at the keyboard of a client that can ask them.
+ * What follows from an outcome where. `canAsk`: somebody is at the keyboard of a client that can ask them.
  * Routes and figures are decided where nobody is at a prompt: they are held, never asked about.
  */
 export function effectOf(evaluation: Evaluation, call: { action: Action; canAsk: boolean }): Effect {

@@ -12,7 +12,7 @@ export interface LocalRules {
 }
 
 /**
- * Which local rules are in force (DESIGN §3). A good file is; a broken one leaves its last good text in force; with
+ * Which local rules are in force. A good file is; a broken one leaves its last good text in force; with
  * none, no local rules. A file that is not there has no rules and is not an error. The organisation's rules are not
  * touched by any of this.
  */

@@ -5,7 +5,7 @@ import { ruleFromJson } from './rule.ts'
 import type { Requirement, Rule, UnsupportedRule } from './shape.ts'
 
 /**
- * Reads the rules of a verified set leniently (TRUST §5): a rule that a newer control plane wrote and this reader
+ * Reads the rules of a verified set leniently: a rule that a newer control plane wrote and this reader
  * cannot read becomes `unsupported` instead of failing the set. What can be read of it is kept: it holds (or passes)
  * by its own `on_unknown`, on its own action, with its own requirement (`deny` when that is unreadable, because
  * nothing less is known to be enough), and not at all while it stands in shadow.

@@ -103,7 +103,7 @@ export function ruleFromJson(value: unknown, context: RuleContext = { scope: 'or
 }
 
 /**
- * What a request's rule digest covers (TRUST §2): name, action, when, require, approvals, signed, self, fallback and
+ * What a request's rule digest covers: name, action, when, require, approvals, signed, self, fallback and
  * on_unknown, with defaults written out, so that a change of any of them makes an old answer fit no longer. The stage,
  * the note, `expires`, `step` and `for` are not in it: they change nothing about what the answer lets through.
  */

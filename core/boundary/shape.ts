@@ -9,7 +9,7 @@ export type Action = (typeof ACTIONS)[number]
 export const COMPARATORS = ['<', '<=', '>', '>=', '=='] as const
 export type Comparator = (typeof COMPARATORS)[number]
 
-/** Whether somebody may answer their own request, and with what (TRUST §3). */
+/** Whether somebody may answer their own request, and with what. */
 export const SELF_ANSWERS = ['never', 'account', 'key'] as const
 export type SelfAnswer = (typeof SELF_ANSWERS)[number]
 
@@ -76,7 +76,7 @@ export interface Rule {
   fallback?: Fallback
 }
 
-/** A rule of a signed set that this reader cannot read (TRUST §5): held or passed by its `on_unknown`, and reported. */
+/** A rule of a signed set that this reader cannot read: held or passed by its `on_unknown`, and reported. */
 export interface UnsupportedRule {
   unsupported: true
   name: string

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from '../json.ts'
 import { leafHash } from './merkle.ts'
 
 /**
- * One entry of an organisation's ledger (DESIGN §8, TRUST §7). The form is fixed: the bytes are stored verbatim and hashed,
+ * One entry of an organisation's ledger. The form is fixed: the bytes are stored verbatim and hashed,
  * so old entries can never be written anew. People appear only as salted commitments (the salt is kept apart and can be
  * erased); there is no e-mail address, no name, no free text of a person in it.
  */

@@ -103,7 +103,7 @@ async function readBody<Body>(request: Request, schema: Shape<Body>, most = CONN
   throw new AppError('BAD_INPUT', `The body is not of the form that this takes${where ? ` (at ${where})` : ''}.`)
 }
 
-/** What every answer carries: proxies keep nothing (peers S11). */
+/** What every answer carries: proxies keep nothing. */
 const HEADERS = { 'cache-control': 'no-store' }
 
 function guarded(work: (request: Request, params: Record<string, string>) => Promise<Answer>): Route {

@@ -40,7 +40,7 @@ export const getRoots = machineRoute('roots', undefined, async ({ ctx, query }) 
 export const getRules = machineRoute('rules', undefined, async ({ ctx, request }) => {
   const served = await servedRules(ctx)
   const fresh = await freshFor(ctx, served)
-  // `no-cache` and not `no-store`: a proxy may keep the bytes, never answer without asking (peers S11).
+  // `no-cache` and not `no-store`: a proxy may keep the bytes, never answer without asking.
   const headers: Record<string, string> = { [FRESH_HEADER]: fresh, 'cache-control': 'private, no-cache' }
   if (served.etag === undefined || served.jws === undefined) return new Response(null, { status: 204, headers })
   headers.etag = served.etag

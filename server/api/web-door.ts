@@ -13,7 +13,7 @@ const BODY_MAX = 16 * 1024
 /**
  * A door for plain HTML forms: POST with an Origin check, form-encoded, answered with 303 to a page of ours. Errors go to
  * the page that `back` names with a short code in its query. Anything but POST changes nothing: link scanners send GET
- * and HEAD (peers A1–A3), and are led to the sign-in page, or told nothing.
+ * and HEAD, and are led to the sign-in page, or told nothing.
  */
 export function webDoor(
   name: string,

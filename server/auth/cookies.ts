@@ -1,7 +1,7 @@
 import { env } from '../env.ts'
 
 /**
- * Every cookie of the product, its name and its flags: the writer and the reader cannot disagree (peers W2). On https all of
+ * Every cookie of the product, its name and its flags: the writer and the reader cannot disagree. On https all of
  * them carry the `__Host-` prefix (Secure, Path=/, no Domain: no sibling host can plant one); on plain http, which is
  * loopback only, browsers would refuse the prefix.
  *
@@ -14,7 +14,7 @@ import { env } from '../env.ts'
 const COOKIES = {
   session: 'holdpoint-session',
   look: 'holdpoint-look',
-  /** The browser's nonce: an e-mail code or link works only where it is (TRUST §3). */
+  /** The browser's nonce: an e-mail code or link works only where it is. */
   attempt: 'holdpoint-attempt',
   oidcCsrf: 'holdpoint-oidc-csrf',
   oidcNext: 'holdpoint-oidc-next',

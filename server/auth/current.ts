@@ -31,5 +31,5 @@ export async function requireActor(slug: string): Promise<MemberActor> {
   redirect(`/sign-in/organisation?org=${encodeURIComponent(slug)}&next=${encodeURIComponent(here)}`)
 }
 
-/** Whether this request may see the demo mailbox (TRUST §3). */
+/** Whether this request may see the demo mailbox. */
 export const mayReadDemoMail = cache(async (): Promise<boolean> => isDirectLocal(await headers()))

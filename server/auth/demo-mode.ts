@@ -11,7 +11,7 @@ export function isDemoMode(): boolean {
 
 /**
  * Whether a request may see the demo mailbox: demo mode, and loopback in the Host header and at the socket, and nothing
- * that forwarded it (TRUST §3). Whatever is unknown counts against it.
+ * that forwarded it. Whatever is unknown counts against it.
  */
 export function isDirectLocal(headers: Headers): boolean {
   if (!isDemoMode()) return false

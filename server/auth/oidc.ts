@@ -33,7 +33,7 @@ export async function runOidc(
   accept: Accept,
   form: Record<string, string> = {},
 ): Promise<Response> {
-  // The library takes its own address from here and from nowhere else, never from a Host header (peers W1).
+  // The library takes its own address from here and from nowhere else, never from a Host header.
   process.env.NEXTAUTH_URL = env().publicUrl
   const reply = new Reply()
   const cookies = parseCookies(request.headers.get('cookie'))

@@ -42,7 +42,7 @@ export const headersOf = (letter: Letter) => ({
   'X-Auto-Response-Suppress': 'All',
 })
 
-/** Sends over SMTP. The address goes in as an object, never as text that could be read as several (peers W6). */
+/** Sends over SMTP. The address goes in as an object, never as text that could be read as several. */
 export async function sendMail(smtpUrl: string, letter: Letter): Promise<void> {
   const { 'Message-ID': _, ...headers } = headersOf(letter)
   try {

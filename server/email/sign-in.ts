@@ -1,6 +1,6 @@
 import { layOut, type Mail } from './layout.ts'
 
-/** The code and the link of a sign-in; names the account, so that nobody confirms another one's (peers A4). */
+/** The code and the link of a sign-in; names the account, so that nobody confirms another one's. */
 export function signInMail(data: { email: string; code: string; url: string; origin: string; minutes: number }): Mail {
   return layOut(`${data.code} is your Holdpoint sign-in code`, [
     {

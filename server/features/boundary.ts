@@ -176,7 +176,7 @@ function unproven(draft: DraftRule): { message: string; remedy: string } {
 const holdersOf = (role: LadderRole, people: readonly Person[]): Person[] =>
   people.filter(person => roleAtLeast(person.role as LadderRole, role))
 
-/** Whether a rule's requests could ever be answered (DESIGN §6): the role's holders against the number it wants. */
+/** Whether a rule's requests could ever be answered: the role's holders against the number it wants. */
 function whoAnswers(
   rule: Rule,
   people: readonly Person[],

@@ -69,7 +69,7 @@ async function load(ctx: Ctx): Promise<Served> {
 }
 
 /**
- * The signed freshness that goes with every poll (TRUST §5), about exactly the rules that the poll is answered from. One
+ * The signed freshness that goes with every poll, about exactly the rules that the poll is answered from. One
  * signature serves a process for {@link FRESH_REUSE_MS}, or until there is something newer.
  */
 export async function freshFor(ctx: Ctx, served: Served): Promise<string> {

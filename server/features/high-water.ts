@@ -7,7 +7,7 @@ import { env } from '../env.ts'
 import { log } from '../log.ts'
 import { noticeRollback } from './restore.ts'
 
-/** How far each organisation's ledger and rules had come, by organisation: kept outside the database (TRUST §7). */
+/** How far each organisation's ledger and rules had come, by organisation: kept outside the database. */
 const Marks = z.record(z.string(), z.strictObject({ size: z.int(), leaf: z.string(), version: z.int() }))
 export type Marks = z.infer<typeof Marks>
 

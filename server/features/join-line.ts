@@ -27,7 +27,7 @@ export type JoinLine = {
 const LINES_PER_HOUR = 30
 
 /**
- * Makes a one-time join token for one member and the line that uses it (TRUST §6). The line carries the newest root's digest,
+ * Makes a one-time join token for one member and the line that uses it. The line carries the newest root's digest,
  * so that the machine's first fetch is checked; whoever shows the line is the control plane itself, and the steps say so.
  */
 export async function makeJoinLine(ctx: FeatureContext, input: { memberId?: string }): Promise<JoinLine> {
@@ -96,7 +96,7 @@ export async function makeJoinLine(ctx: FeatureContext, input: { memberId?: stri
   }
 }
 
-/** Only https, or http to this machine (DESIGN §11): a token must not cross a network in the clear. */
+/** Only https, or http to this machine: a token must not cross a network in the clear. */
 function checkedOrigin(origin: string): string {
   const url = new URL(origin)
   const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)

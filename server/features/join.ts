@@ -21,7 +21,7 @@ const refused = () =>
 const TRIES = 10
 
 /**
- * A machine joins (TRUST §6): the one-time token names organisation and member, the proof shows that the machine holds the key
+ * A machine joins: the one-time token names organisation and member, the proof shows that the machine holds the key
  * it brings. `address` is where the call came from, for the limit on guesses.
  */
 export async function joinMachine(

@@ -24,7 +24,7 @@ export type MachineRow = {
   unguarded7d: number
 }
 
-/** Three polls of five minutes (peers S1). */
+/** Three polls of five minutes. */
 const SILENT_MS = 15 * 60_000
 const ALARM_DAYS_MS = 7 * 24 * 3600_000
 /** What an owner should look at; the rest is shown on the machine's own page only. */
@@ -118,7 +118,7 @@ export function stateOf(
 
 export type MachineDetail = Awaited<ReturnType<typeof getMachine>>
 
-/** One machine whole. Figures of single calls are an individual's: shown to the machine's own member only (DESIGN §2). */
+/** One machine whole. Figures of single calls are an individual's: shown to the machine's own member only. */
 export async function getMachine(ctx: FeatureContext, input: { id: string }) {
   const [row] = await loadRows(ctx, input.id)
   if (!row) throw notFound('machine')

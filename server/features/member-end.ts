@@ -10,7 +10,7 @@ type Why = 'member_removed' | 'laptop_lost'
 /**
  * Ends everything through which a member acts, in the caller's transaction: browser sessions and sign-ins under way, every
  * token, the command's credentials, machines with their open requests and grants. Every way of losing somebody goes
- * through here, so that none leaves a key behind (peers W17).
+ * through here, so that none leaves a key behind.
  * @returns how many of each were ended, for the evidence
  */
 export async function endPresence(

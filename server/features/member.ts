@@ -162,7 +162,7 @@ async function deactivateMember(tx: Tx, ctx: FeatureContext, member: Member): Pr
 }
 
 /**
- * The lost laptop, one act (TRUST §6): sessions, links, tokens and machines of the member end, requests are withdrawn, grants
+ * The lost laptop, one act: sessions, links, tokens and machines of the member end, requests are withdrawn, grants
  * end. Admins may do it for others, everybody with an own sign-in for themselves. The membership stays: they sign in anew.
  */
 export async function reportLaptopLost(

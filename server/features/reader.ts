@@ -24,7 +24,7 @@ function readerOf(connector: string): number {
 /** A machine that could not read a set whole: an old connector, or one that says so of the set in force. */
 export type MachineBehind = { id: string; label: string; connector: string; unsupported: string[] }
 
-/** Joined machines below a reader, named when a set is published (TRUST §5). */
+/** Joined machines below a reader, named when a set is published. */
 export async function machinesBelow(tx: Tx, orgId: string, reader: number): Promise<MachineBehind[]> {
   const machines = await tx.machine.findMany({
     where: { orgId, leftAt: null, revokedAt: null },

@@ -10,7 +10,7 @@ import { recordEvidence } from './evidence.ts'
 
 type Noticing<A extends MachineActor | SystemActor> = Pick<FeatureContext<A>, 'db' | 'now' | 'random'> & { actor: A }
 
-/** A machine has shown signed rules that this database does not hold: it was restored from a backup (TRUST §5). */
+/** A machine has shown signed rules that this database does not hold: it was restored from a backup. */
 export async function noticeRestore(
   ctx: Noticing<MachineActor>,
   reported: { version: number; digest: string },
@@ -26,7 +26,7 @@ export async function noticeRestore(
   })
 }
 
-/** The marks kept outside the database are ahead of its ledger, or another entry stands where the mark does (TRUST §7). */
+/** The marks kept outside the database are ahead of its ledger, or another entry stands where the mark does. */
 export async function noticeRollback(
   ctx: Noticing<SystemActor>,
   mark: { size: number; leaf: string; version: number; found: { size: number; leaf: string } },

@@ -26,7 +26,7 @@ export type Published = {
 }
 
 /**
- * Publishes a text as the next version (DESIGN §4): checked, signed, stored, recorded and told in one transaction. `etag` is
+ * Publishes a text as the next version: checked, signed, stored, recorded and told in one transaction. `etag` is
  * the version the text was written against: another one in force by now is STALE_EDIT, with that version in the details.
  */
 export async function publishRuleSet(

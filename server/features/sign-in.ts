@@ -36,7 +36,7 @@ const codeHmac = (attempt: string, code: string): string =>
   createHmac('sha256', subkey('sign-in-code')).update(`${attempt}\n${code}`).digest('base64url')
 
 /**
- * Begins a sign-in by e-mail (TRUST §3). It is the same work and the same answer whether anybody has that address: who may
+ * Begins a sign-in by e-mail. It is the same work and the same answer whether anybody has that address: who may
  * sign in is looked up by the job that writes the mail. The code and the link work only in the browser that holds the nonce.
  */
 export async function startSignIn(

@@ -24,7 +24,7 @@ const refuse = (why: SingleSignOnRefusal) =>
   new AppError('FORBIDDEN', REFUSALS[why], { remedy: 'Ask an owner or admin of the organisation.', details: { why } })
 
 /**
- * Signs in through an organisation's provider (TRUST §3). The account is keyed (connection, issuer, subject); the first time,
+ * Signs in through an organisation's provider. The account is keyed (connection, issuer, subject); the first time,
  * a verified address finds the member. Only members of the connection's own organisation are ever looked at, and none is made.
  */
 export async function signInWithProvider(

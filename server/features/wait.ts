@@ -8,7 +8,7 @@ import { servedRules } from './fresh.ts'
 export type WaitInput = { rules: string; answers: number; abort?: AbortSignal; timeoutMs?: number }
 
 /**
- * Holds a machine's call until there is something newer than it names, or the time is over (DESIGN §4). It listens before it
+ * Holds a machine's call until there is something newer than it names, or the time is over. It listens before it
  * looks, so that nothing which happens between the two is missed.
  */
 export async function waitForNews(ctx: FeatureContext<MachineActor>, input: WaitInput): Promise<WaitAnswer> {

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { AppError } from '#core/error.ts'
 
 /**
- * Sealing of secrets at rest (TRUST §1): AES-256-GCM under a key outside the database; `aad` names the row and its purpose,
+ * Sealing of secrets at rest: AES-256-GCM under a key outside the database; `aad` names the row and its purpose,
  * so that a sealed secret moved to another row does not open. Layout: 12 bytes nonce, 16 bytes tag, ciphertext.
  */
 export function seal(plain: Uint8Array, key: Buffer, aad: string): Buffer {

@@ -9,7 +9,7 @@ export type Case = {
   againstValue: number
   /** value / againstValue where less is better; the other way round for rates. At or below 1 is as good as the peer. */
   ratio: number
-  /** What DESIGN asks for, in words. */
+  /** What it must reach, in words. */
   must: string
   ok: boolean
 }

@@ -13,7 +13,7 @@ const PRISMA = /^(generated\/|server\/db\.ts$|npm:(@prisma\/|pg$))/
 const same = (prefix: RegExp) => (file: string, wanted: Import) =>
   prefix.exec(file)?.[0] === prefix.exec(wanted.target)?.[0]
 
-/** The table of DESIGN's rooms: who must not import what, and the reason that a failure prints. */
+/** The table of rooms: who must not import what, and the reason that a failure prints. */
 export const BANS: Ban[] = [
   {
     in: /^core\//,

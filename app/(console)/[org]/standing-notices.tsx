@@ -5,7 +5,7 @@ import { mayReadDemoMail } from '#server/auth/current.ts'
 import { isDemoMode } from '#server/auth/demo-mode.ts'
 import type { Session } from './outputs.ts'
 
-/** What the reader should know on every page: a restored database, a session that may only look, demo mode (TRUST §3). */
+/** What the reader should know on every page: a restored database, a session that may only look, demo mode. */
 export async function StandingNotices({ session }: { session: Session }) {
   const { org, member, rights } = session
   const demoMode = isDemoMode()

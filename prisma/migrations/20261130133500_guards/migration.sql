@@ -1,4 +1,4 @@
--- What the database itself refuses (DESIGN section 1). Each refusal names itself, so that a test can name it too.
+-- What the database itself refuses. Each refusal names itself, so that a test can name it too.
 
 -- Organisations
 ALTER TABLE "Organisation"
@@ -83,7 +83,7 @@ BEGIN
 END $$;
 CREATE TRIGGER root_stays BEFORE INSERT OR UPDATE OR DELETE ON "RootDocument" FOR EACH ROW EXECUTE FUNCTION root_stays();
 
--- Approvals: one open request per machine and subject; the states of DESIGN section 6 and no other way.
+-- Approvals: one open request per machine and subject; its states and no other way between them.
 CREATE UNIQUE INDEX approval_open_once ON "ApprovalRequest" ("machineId", "subjectKey") WHERE state = 'pending';
 ALTER TABLE "ApprovalRequest"
   ADD CONSTRAINT approval_role_on_ladder CHECK (role <> 'auditor'),

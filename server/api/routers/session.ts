@@ -36,7 +36,7 @@ export const sessionRouter = router({
   invitation: open
     .input(z.object({ token: z.string().max(100) }))
     .query(async ({ input }) => (await readInvitation(openVisit(), input.token)) ?? null),
-  /** The demo mailbox: not found wherever TRUST §3 does not allow it. */
+  /** The demo mailbox: not found wherever this request may not see it. */
   mailbox: demoMailbox
     .input(z.object({ to: z.string().max(320).optional() }))
     .query(({ input }) => listDemoMail(openVisit().db, input.to ? { to: input.to } : {})),

@@ -51,7 +51,7 @@ export function asAnswerer(actor: Pick<MemberActor, 'method' | 'how'>, member: M
 
 /**
  * Locks a request's row and reads the clock after the lock was had: PostgreSQL's now() is the transaction's start, so an
- * answer that waited for a lock past the expiry would look in time (TRUST §2, expiry race).
+ * answer that waited for a lock past the expiry would look in time.
  */
 export async function lockApproval(
   tx: Tx,

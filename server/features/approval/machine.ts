@@ -86,7 +86,7 @@ export async function endAllOfMachine(
     await endApproval(tx, ctx, row, row.state === 'pending' ? 'withdrawn' : 'revoked', { why, by: 'machine' })
 }
 
-/** Everything pending of an organisation is withdrawn: the database was restored (TRUST §5). */
+/** Everything pending of an organisation is withdrawn: the database was restored. */
 export async function withdrawAllPending(
   tx: Tx,
   ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>,

@@ -15,7 +15,7 @@ import { type ApprovalRow, ROW, toRow } from './row.ts'
 const PAGE = 50
 
 /**
- * Whom a request may be shown to (peers A7): its requester, whoever holds a role that could answer, whoever voted,
+ * Whom a request may be shown to: its requester, whoever holds a role that could answer, whoever voted,
  * auditors. For everyone else it does not exist.
  */
 function visibleTo(actor: MemberActor): Prisma.ApprovalRequestWhereInput {

@@ -5,7 +5,7 @@ import { endApproval } from './settle.ts'
 
 /**
  * Housekeeping of states whose time is over: pending past its expiry, approved past a day. Nothing depends on it: every
- * decision compares the time itself (peers A5). Each row in its own transaction; several sweepers do no harm.
+ * decision compares the time itself. Each row in its own transaction; several sweepers do no harm.
  * @returns how many rows were ended
  */
 export async function sweepApprovals(db: Db, now: Date, random: FeatureContext['random']): Promise<number> {

@@ -5,7 +5,7 @@ import type { Machine } from '#generated/prisma/client.ts'
 import type { Taken } from './taken.ts'
 
 /**
- * Sets a reported head beside the one on record (TRUST §7). What no longer fits is told once and then taken over as the new
+ * Sets a reported head beside the one on record. What no longer fits is told once and then taken over as the new
  * record, so that the next report is judged by itself.
  */
 export function takeJournal(machine: Machine, report: Report): Taken {

@@ -22,7 +22,7 @@ import { takeUnguarded } from './unguarded.ts'
 type Ctx = FeatureContext<MachineActor>
 
 /**
- * Takes a machine's signed report (TRUST §5–§7). Everything is one transaction under the machine's row: a report is taken
+ * Takes a machine's signed report. Everything is one transaction under the machine's row: a report is taken
  * whole or not at all, and the machine sends it again. A replay changes nothing and is answered with what is on record.
  */
 export async function takeReport(ctx: Ctx, input: { report: string }): Promise<ReportAnswer> {

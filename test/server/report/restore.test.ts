@@ -28,7 +28,7 @@ import {
 } from '../../support/makers.ts'
 import { withDatabase } from '../../support/postgres.ts'
 
-/** TRUST §9 (3), with a real copy of the database taken before the answer and put back after it. */
+/** With a real copy of the database taken before the answer and put back after it. */
 const db = useDatabase()
 const backup = `t_backup_${process.pid}`
 let restored: ReturnType<typeof openDatabase>
