@@ -22,6 +22,7 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** An error with a code, words for people, and where there is one a remedy. */
 export class AppError extends Error {
   readonly code: ErrorCode
   /** What to do about it, one sentence. */

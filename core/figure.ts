@@ -41,6 +41,7 @@ export interface FigureKind {
   max?: number
 }
 
+/** Everything about each figure; code below receives an entry and never lists figures again. */
 export const FIGURES: Record<FigureName, FigureKind> = {
   session_cost_usd: { unit: 'usd', label: 'session cost', worst: 'max', max: 1_000_000_000 },
   plan_left_pct: { unit: 'pct', label: 'plan left', qualifier: 'window', worst: 'min', max: 100 },
@@ -51,8 +52,10 @@ export const FIGURES: Record<FigureName, FigureKind> = {
   agent_id: { unit: 'name', label: 'agent', worst: 'max' },
 }
 
+/** The windows of a plan that `window:` can name. */
 export const PLAN_WINDOWS = ['5h', 'week'] as const
 
+/** Where figures can be sent. */
 export const DESTINATIONS = ['team', 'otel'] as const
 
 /**
@@ -74,6 +77,7 @@ export interface FigureReading {
 /** What the evaluator is given: the readings there are. A figure that is missing is unread. */
 export type Figures = readonly FigureReading[]
 
+/** True for the name of a figure. */
 export function isFigureName(value: unknown): value is FigureName {
   return typeof value === 'string' && (FIGURE_NAMES as readonly string[]).includes(value)
 }

@@ -20,4 +20,5 @@ export const makeId = (kind: IdKind, random12: Uint8Array): string => `${ID_PREF
 
 /** A decision's handle from 6 random bytes: `bnd-` and 12 hexadecimal digits (a handle, never the binding). */
 export const makeHandle = (random6: Uint8Array): string => `bnd-${hex(random6)}`
+/** The shape of a handle. */
 export const HANDLE = /^bnd-[0-9a-f]{12}$/

@@ -19,7 +19,7 @@ export const FRESH_LIFETIME_S = 15 * 60
 export const FRESH_REUSE_MS = 20_000
 /** Answers and grants never outlive this: an answer is honoured for at most a day. */
 export const ANSWER_MAX_MS = 24 * 3600_000
-/** How long a request waits when its rule does not say (peers: one hour is what access systems use). */
+/** How long a request waits when its rule does not say: one hour is what access systems use. */
 export const REQUEST_WAIT_S = 3600
 /** A hook waits at most this long for the daemon, then the call passes. */
 export const PAUSE_POINT_MS = 2000
@@ -27,15 +27,19 @@ export const PAUSE_POINT_MS = 2000
 export const LONG_POLL_MS = 45_000
 /** Clock difference that is tolerated on signed times. */
 export const CLOCK_SKEW_MS = 60_000
-/** Join tokens, device links, sign-in codes. */
+/** A join line: long enough to carry it to another machine, and no longer. */
 export const JOIN_TOKEN_MS = 15 * 60_000
+/** A mailed code, and a machine's link: long enough for a slow mail server. */
 export const SIGN_IN_CODE_MS = 10 * 60_000
+export const DEVICE_LINK_MS = 10 * 60_000
+/** Guesses at a six-digit code, and codes an hour for one address: 600 guesses a day at most, one chance in 1,700. */
 export const SIGN_IN_TRIES = 5
 export const SIGN_INS_PER_HOUR = 5
+/** A working day. */
 export const SESSION_MS = 12 * 3600_000
 export const ADMIN_CREDENTIAL_MS = 12 * 3600_000
+/** Somebody on holiday finds it still open. */
 export const INVITATION_MS = 7 * 24 * 3600_000
-export const DEVICE_LINK_MS = 10 * 60_000
 /** More mails to one person than this in ten minutes become one digest. */
 export const MAILS_BEFORE_DIGEST = 10
 export const MAIL_DIGEST_WINDOW_MS = 10 * 60_000

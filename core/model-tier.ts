@@ -2,6 +2,7 @@
 export const TIERS = ['haiku', 'sonnet', 'opus'] as const
 export type Tier = (typeof TIERS)[number]
 
+/** True for a tier on the ladder; `unknown` is none. */
 export function isTier(value: unknown): value is Tier {
   return typeof value === 'string' && (TIERS as readonly string[]).includes(value)
 }

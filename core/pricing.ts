@@ -57,6 +57,7 @@ export type RateCard = { name: string; rows: RateRow[] }
 
 /** `max_rate`: the dearest on each axis. `zero` is a downgrade and is shown as one. Else an id whose prices stand in. */
 export type UnpricedPolicy = { onUnpricedModel: 'max_rate' | 'zero' | { model: string }; providers: string[] }
+/** What holds where an organisation has not said otherwise. */
 export const DEFAULT_UNPRICED: UnpricedPolicy = { onUnpricedModel: 'max_rate', providers: ['anthropic'] }
 
 type AxisRates = Record<PriceAxis, bigint>

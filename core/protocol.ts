@@ -26,6 +26,7 @@ import { RULE_SET_REFUSALS } from './rule-set.ts'
  *   admin/…                    see server/api/admin-route.ts
  */
 export const API = '/api/v1'
+/** The header that carries the signed freshness. */
 export const FRESH_HEADER = 'holdpoint-fresh'
 
 const digest = z.string().check(z.regex(DIGEST))
@@ -38,6 +39,7 @@ const version = z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9.+-]{0,39}$/))
 const count = z.int().check(z.gte(0), z.lte(1_000_000_000))
 const publicKey = z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: digest })
 
+/** What a machine sends to join. */
 export const JoinBody = z.strictObject({
   token: z.string().check(z.maxLength(80)),
   key: publicKey,
@@ -54,6 +56,7 @@ export type JoinBody = z.infer<typeof JoinBody>
 
 export const RootEnvelopeShape = z.strictObject({ signed: z.array(jws).check(z.minLength(1), z.maxLength(32)) })
 
+/** What a joined machine gets: its token, and the root documents up to the one in force. */
 export const JoinAnswer = z.strictObject({
   machine: z.string(),
   token: z.string(),
@@ -63,6 +66,7 @@ export const JoinAnswer = z.strictObject({
 })
 export type JoinAnswer = z.infer<typeof JoinAnswer>
 
+/** Root documents after a number, oldest first. */
 export const RootsAnswer = z.strictObject({ roots: z.array(RootEnvelopeShape) })
 export type RootsAnswer = z.infer<typeof RootsAnswer>
 
@@ -74,6 +78,7 @@ export type WaitAnswer = z.infer<typeof WaitAnswer>
 export const FileBody = z.strictObject({ request: jws })
 export type FileBody = z.infer<typeof FileBody>
 
+/** The states of a request; core/approval/state.ts and the database hold the ways between them. */
 export const APPROVAL_STATES = [
   'pending',
   'approved',

@@ -18,6 +18,7 @@ export type Env = {
 
 let read: Env | undefined
 
+/** The environment, read and checked at the first call. @throws AppError naming the variable and the remedy */
 export function env(): Env {
   read ??= readEnv(process.env)
   return read

@@ -33,6 +33,7 @@ export const ANSWER_REFUSALS = [
 ] as const
 export type AnswerRefusal = (typeof ANSWER_REFUSALS)[number]
 
+/** Why an answer was refused, for the person at the machine. */
 export const REFUSAL_WORDS: Record<AnswerRefusal, string> = {
   no_such_request: 'this machine has made no such request',
   other_organisation: 'the answer is of another organisation',

@@ -57,6 +57,7 @@ export interface Unread {
 }
 
 export type Verdict = typeof UNMATCHED | typeof MATCHED | typeof UNDETERMINED
+/** Some condition does not hold, or the rule is for somebody else. */
 export const UNMATCHED = 0
 const MATCHED = 1
 /** Some figure is unread, nothing else speaks against the rule, and it passes when unread. */
@@ -88,6 +89,7 @@ export interface CompiledRule {
   unsupported: boolean
 }
 
+/** A rule with everything about it looked up once. */
 export function compileRule(source: ScopedRule): CompiledRule {
   const { rule, scope } = source
   const holdsUnread = rule.onUnknown === 'hold'

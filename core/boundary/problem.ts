@@ -43,6 +43,7 @@ export interface Place {
   end: number
 }
 
+/** The place of what has no text. */
 export const NOWHERE: Place = { start: -1, end: -1 }
 
 /** A problem before its offsets have become lines and columns. */

@@ -17,6 +17,7 @@ import { describeTree, entryOf, type Tree, type TreeEntry } from './tree.ts'
 
 /** Readers of the keys beyond the first five. Each gives undefined, with a finding, for what it refuses. */
 
+/** `note:` one plain line; breaks become spaces. */
 export function readNote({ value }: TreeEntry, findings: Findings): string | undefined {
   if (value.kind !== 'scalar' || value.value === null) {
     findings.error(value, 'wrong_kind', `note is a sentence, not ${describeTree(value)}`, 'write why the rule is there')
@@ -39,6 +40,7 @@ export function readNote({ value }: TreeEntry, findings: Findings): string | und
   return text
 }
 
+/** `approvals:` how many people. */
 export function readApprovals({ value }: TreeEntry, findings: Findings): number | undefined {
   const n = value.kind === 'scalar' ? value.value : undefined
   if (typeof n === 'number' && Number.isInteger(n) && n >= 1 && n <= MAX_APPROVALS) return n
@@ -52,6 +54,7 @@ export function readApprovals({ value }: TreeEntry, findings: Findings): number 
   return undefined
 }
 
+/** A duration in seconds between `least` and a day. */
 export function readDuration(
   { key, value }: { key: string; value: Tree },
   findings: Findings,
@@ -112,6 +115,7 @@ export function readStep(
 
 const FOR_KEYS = ['tenants', 'projects', 'machines'] as const
 
+/** `for:` whom a rule applies to. */
 export function readAppliesTo({ value }: TreeEntry, findings: Findings): AppliesTo | undefined {
   if (value.kind !== 'map' || value.entries.length === 0) {
     findings.error(
@@ -166,6 +170,7 @@ function readNames({ key, value }: TreeEntry, findings: Findings): string[] | un
   return [...new Set(names)].sort()
 }
 
+/** `fallback:` who may answer when nobody has for a while; `wanted` is the role that the rule names. */
 export function readFallback(
   { value }: TreeEntry,
   wanted: LadderRole,

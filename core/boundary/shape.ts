@@ -6,6 +6,7 @@ import type { LadderRole } from '#core/role.ts'
 export const ACTIONS = ['continue', 'spend', 'subagent_model', 'model_route', 'share'] as const
 export type Action = (typeof ACTIONS)[number]
 
+/** How a figure is compared. */
 export const COMPARATORS = ['<', '<=', '>', '>=', '=='] as const
 export type Comparator = (typeof COMPARATORS)[number]
 
@@ -108,6 +109,7 @@ export interface BoundaryCase {
   rule?: string
 }
 
+/** True for a rule that this reader could not read whole. */
 export function isUnsupported(rule: Rule | UnsupportedRule): rule is UnsupportedRule {
   return 'unsupported' in rule
 }
@@ -135,6 +137,7 @@ export function requirementText(require: Outcome): string {
   return require.kind === 'approver' ? `approver:${require.role}` : require.kind
 }
 
+/** True for the name of an action. */
 export function isAction(value: unknown): value is Action {
   return typeof value === 'string' && (ACTIONS as readonly string[]).includes(value)
 }

@@ -10,15 +10,18 @@ export interface Splice {
   text: string
 }
 
+/** The pair of a key in a map; undefined when the map has no such key. */
 export function pairOf(map: YAMLMap, key: string): Pair<ParsedNode, ParsedNode | null> | undefined {
   const pairs = map.items as Pair<ParsedNode, ParsedNode | null>[]
   return pairs.find(pair => isScalar(pair.key) && pair.key.value === key)
 }
 
+/** Where a node stands in its text: start and end without what follows it. */
 export function spanOf(node: { range?: [number, number, number] | null }): [number, number] {
   return [node.range![0], node.range![1]]
 }
 
+/** The text's own line ending. */
 export function newlineOf(text: string): string {
   return text.includes('\r\n') ? '\r\n' : '\n'
 }
@@ -34,6 +37,7 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1
 }
 
+/** How far into its line an offset lies; a byte order mark does not count. */
 export function columnOf(text: string, offset: number): number {
   const start = lineStart(text, offset)
   return offset - (start === 0 && text[0] === '\ufeff' ? 1 : start)
@@ -55,6 +59,7 @@ export function insertLines(text: string, at: number, lines: readonly string[]):
   return { start: at, end: at, text: `${open ? nl : ''}${lines.join(nl)}${open ? '' : nl}` }
 }
 
+/** Another value for a key; comments after it stay. */
 export function replaceValue(text: string, pair: Pair<ParsedNode, ParsedNode | null>, value: Json): Splice {
   const node = pair.value
   const colon = afterColon(text, pair)
@@ -78,6 +83,7 @@ export function addPair(text: string, map: YAMLMap, key: RuleKey, value: Json): 
   return insertLines(text, nextLine(text, endOf(anchor)), [`${indent}${key}: ${flowText(value)}`])
 }
 
+/** Takes a key out, its line included. */
 export function removePair(text: string, map: YAMLMap, pair: Pair<ParsedNode, ParsedNode | null>): Splice {
   const pairs = map.items as Pair<ParsedNode, ParsedNode | null>[]
   const at = pairs.indexOf(pair)
@@ -93,6 +99,7 @@ export function removePair(text: string, map: YAMLMap, pair: Pair<ParsedNode, Pa
   return { start: lineStart(text, pair.key.range[0]), end: nextLine(text, endOf(pair)), text: '' }
 }
 
+/** Takes out the last item: the list becomes `[]`. */
 export function emptyList(text: string, seq: YAMLSeq): Splice {
   const [start, end] = spanOf(seq)
   if (seq.flow) return { start, end, text: '[]' }
@@ -103,6 +110,7 @@ export function emptyList(text: string, seq: YAMLSeq): Splice {
   return { start: dash + 1, end: kept, text: ` []${between.trimEnd()}` }
 }
 
+/** Takes an item out of a list that is written `[a, b]`; not for the last one, see {@link emptyList}. */
 export function removeFlowItem(seq: YAMLSeq, index: number): Splice {
   const [start, end] = spanOf(seq.items[index] as ParsedNode)
   const before = seq.items[index - 1] as ParsedNode | undefined
@@ -110,6 +118,7 @@ export function removeFlowItem(seq: YAMLSeq, index: number): Splice {
   return { start, end: (seq.items[index + 1] as ParsedNode).range[0], text: '' }
 }
 
+/** Takes an item out of a list of dashes, with the comments right above it; the first keeps what stands above it. */
 export function removeBlockItem(text: string, seq: YAMLSeq, index: number): Splice {
   const item = seq.items[index] as ParsedNode
   let start = lineStart(text, item.range[0])

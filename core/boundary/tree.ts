@@ -46,6 +46,7 @@ export function treeFromJson(value: unknown, depth = 16): Tree | undefined {
   return { kind: 'map', entries, ...NOWHERE }
 }
 
+/** The entry of a key; undefined when the map has no such key. */
 export function entryOf(map: TreeMap, key: string): TreeEntry | undefined {
   return map.entries.find(entry => entry.key === key)
 }

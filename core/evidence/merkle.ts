@@ -13,6 +13,7 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array, sha256: Sha256): U
  */
 export type Frontier = { size: number; nodes: Uint8Array[] }
 
+/** Of a ledger without an entry. */
 export const EMPTY_FRONTIER: Frontier = { size: 0, nodes: [] }
 
 /** The frontier after one more leaf hash. Subtrees of equal size merge, as a binary counter carries. */

@@ -38,6 +38,7 @@ export function setCookie(cookie: CookieName, value: string, expires?: Date): st
   return `${cookieName(cookie)}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure() ? '; Secure' : ''}${end}`
 }
 
+/** A `Set-Cookie` line that takes a cookie away. */
 export const dropCookie = (cookie: CookieName): string => `${setCookie(cookie, '')}; Max-Age=0`
 
 /** The cookies of a request's header by their names on the wire; of two with one name the first. */

@@ -19,7 +19,7 @@ export type RequestedData = {
   figures: readonly CrossedFigure[]
   expires: string
   url: string
-  /** The recipient is the requester, who holds the role (peers, ruling on A23). */
+  /** The recipient is the requester, who holds the role. */
   own: boolean
 }
 
@@ -27,6 +27,7 @@ export type RequestedData = {
 export const requestSubject = (data: { org: string; handle: string; rules: readonly string[] }): string =>
   `[${data.org}] ${data.rules.join(', ')}: an agent waits for an answer (${data.handle})`
 
+/** The question, to one person who may answer it. */
 export function approvalRequestedMail(data: RequestedData): Mail {
   const opening = data.own
     ? `Your own agent (${data.client} on ${data.machine}) was held by a rule of ${data.org}. You hold the role that the rule names, so this is your own request: if you answer it, the answer is marked as a self-approval. Anybody else of that role can answer too.`

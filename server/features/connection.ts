@@ -117,6 +117,7 @@ export async function removeConnection(ctx: FeatureContext, input: { id: string 
   })
 }
 
+/** An organisation's providers, as its settings show them; never the secret. */
 export async function listConnections(db: Db, orgId: string): Promise<ConnectionRow[]> {
   return db.oidcConnection.findMany({
     where: { orgId, removedAt: null },
@@ -134,6 +135,7 @@ export async function offeredConnections(db: Db, slug: string): Promise<{ id: st
   })
 }
 
+/** A provider ready to sign in through, its secret unsealed; undefined once it was removed. */
 export async function openConnection(db: Db, id: string): Promise<OpenConnection | undefined> {
   const row = await db.oidcConnection.findFirst({ where: { id, removedAt: null } })
   return row ? { ...row, clientSecret: readSecret(row) } : undefined

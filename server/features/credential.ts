@@ -179,6 +179,7 @@ export async function confirmAdminLogin(
 
 export type CredentialRow = { id: string; member: { id: string; name: string }; createdAt: Date; expiresAt: Date }
 
+/** The organisation's credentials that still open something. */
 export async function listCredentials(ctx: FeatureContext<MemberActor>): Promise<CredentialRow[]> {
   const rows = await ctx.db.token.findMany({
     where: { orgId: ctx.actor.orgId, kind: 'admin', revokedAt: null, expiresAt: { gt: ctx.now } },

@@ -16,6 +16,7 @@ export async function listDemoMail(
   })
 }
 
+/** One caught mail, whole. */
 export async function readDemoMail(db: Db, id: string): Promise<DemoMail | null> {
   return db.demoMail.findUnique({
     where: { id },

@@ -71,6 +71,7 @@ function demandRole(actor: MemberActor, role: Role): void {
   )
 }
 
+/** Ends an invitation that was not accepted; its link opens nothing from then on. */
 export async function revokeInvitation(ctx: FeatureContext, input: { id: string }): Promise<void> {
   const { actor } = ctx
   demand(actor, 'member.invite')

@@ -98,6 +98,7 @@ async function loadRows(ctx: FeatureContext, id?: string): Promise<MachineRow[]>
 
 const asHook = ({ client, version, level, off }: MachineHook) => ({ client, version, level, off })
 
+/** One word for how a machine is, the worst that is true of it. */
 export function stateOf(
   machine: Pick<
     Machine,

@@ -15,6 +15,10 @@ const RATE_LIMITS = {
   adminLoginByAddress: { most: 20, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
   /** User codes that one member may look up: 20^8 codes, ten minutes each. */
   userCodeByMember: { most: 20, windowMs: TEN_MINUTES_MS, message: TOO_MANY },
+  /** Answers of one member, refused ones included: each is an entry of the ledger, which never shrinks. */
+  answerByMember: { most: 300, windowMs: TEN_MINUTES_MS, message: 'There were too many answers.' },
+  /** Requests of one machine: each new one is mail and an entry of the ledger, also when it is taken back at once. */
+  requestByMachine: { most: 600, windowMs: TEN_MINUTES_MS, message: 'This machine filed too many requests.' },
   deviceLinkByMachine: { most: 30, windowMs: TEN_MINUTES_MS, message: 'This machine asked for too many links.' },
 } as const satisfies Record<string, RateLimit>
 export type RateName = keyof typeof RATE_LIMITS

@@ -11,6 +11,7 @@ export const messageId = (...parts: readonly string[]): string =>
 /** What all mails to one person about one request hang on: the mail that asked. */
 export const requestThread = (handle: string, memberId: string): string => messageId('request', handle, memberId)
 
+/** A mail addressed, as the queue takes it. */
 export const letter = (mail: Mail, to: string, id: string, inReplyTo?: string): Jobs['mail.send'] => ({
   to,
   ...mail,

@@ -14,6 +14,7 @@ import { enqueue } from '../../jobs/queue.ts'
 import { sign } from '../../keys/sign.ts'
 import { type FeatureContext, newId, notFound } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
+import { demandRate } from '../rate.ts'
 import { type ApprovalRecord, asAnswerer, asApproval, lockApproval, nextAnswerSeq } from './load.ts'
 import { endApproval } from './settle.ts'
 
@@ -39,6 +40,7 @@ export async function answerApproval(
   const reason = input.reason.trim()
   if (reason.length > REASON_MAX) throw new AppError('BAD_INPUT', `A reason has at most ${REASON_MAX} letters.`)
   const until = (input.until ?? []).slice(0, 8)
+  await demandRate(ctx, 'answerByMember', ctx.actor.memberId)
   const outcome = await ctx.db.$transaction(tx => decide(tx, ctx, { ...input, until, reason }))
   if (outcome.refused) throw outcome.refused
   return { settled: outcome.settled, missing: outcome.missing }

@@ -22,6 +22,7 @@ import { crypto } from '../../keys/crypto.ts'
 import { storedPayload } from '../../keys/stored.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
+import { demandRate } from '../rate.ts'
 import { eligibleMembers } from './eligible.ts'
 import { type ApprovalRecord, asApproval, type KeptRules } from './load.ts'
 import { endApproval } from './settle.ts'
@@ -32,6 +33,7 @@ import { endApproval } from './settle.ts'
  */
 export async function fileRequest(ctx: FeatureContext<MachineActor>, input: { request: string }): Promise<FileAnswer> {
   const request = await openRequest(ctx, input.request)
+  await demandRate(ctx, 'requestByMachine', ctx.actor.machineId)
   for (let attempt = 0; ; attempt++) {
     try {
       const row = await ctx.db.$transaction(tx => meetOrCreate(tx, ctx, request, input.request))

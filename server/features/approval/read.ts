@@ -27,6 +27,7 @@ function visibleTo(actor: MemberActor): Prisma.ApprovalRequestWhereInput {
   }
 }
 
+/** Requests that the reader may see, newest first, a page at a time. */
 export async function listApprovals(
   ctx: FeatureContext<MemberActor>,
   input: { state: 'waiting' | 'settled' | 'all'; cursor?: string },
