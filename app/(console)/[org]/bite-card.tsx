@@ -33,7 +33,7 @@ export function BiteCard({ org, rows, hasRules }: { org: string; rows: Overview[
               </span>
             ),
           },
-          { key: 'require', head: 'Demands', cell: row => <code>{row.require}</code> },
+          { key: 'require', head: 'Demands', nowrap: true, cell: row => <code>{row.require}</code> },
           { key: 'calls', head: 'Calls', numeric: true, cell: row => formatCount(row.calls) },
           { key: 'sessions', head: 'Sessions', numeric: true, cell: row => formatCount(row.sessions) },
           { key: 'machines', head: 'Machines', numeric: true, cell: row => formatCount(row.machines) },
