@@ -11,8 +11,9 @@ export default defineConfig({
     server: { deps: { inline: ['server-only'] } },
     pool: 'forks',
     maxWorkers: Number(process.env.TEST_WORKERS ?? 2),
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // guards against a test that hangs, never a measure: the machine may be slow
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     restoreMocks: true,
     unstubEnvs: true,
   },
