@@ -88,6 +88,21 @@ describe('filing', () => {
       url: `http://localhost:3000/${org.slug}/approvals/${answer.handle}`,
     })
   })
+  it('a machine that files without end, and a member who answers without end, are stopped before the ledger is', async () => {
+    const busy = await makeMachine(db.prisma, org, dev, 'busy')
+    const { answer } = await file({}, busy)
+    const size = async () => (await db.prisma.ledger.findUniqueOrThrow({ where: { orgId: org.id } })).size
+    const link = { ...actorOf(org, await makeMember(db.prisma, org, 'lead'), 'lead', 'device_link') } as const
+    await expect(approve(answer.handle, link)).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await db.prisma.rateCount.updateMany({
+      where: { key: { in: [`requestByMachine:${busy.id}`, `answerByMember:${link.memberId}`] } },
+      data: { count: 600 },
+    })
+    const before = await size()
+    await expect(approve(answer.handle, link)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    await expect(file({}, busy)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    expect(await size()).toBe(before)
+  })
   it('refuses a clock that is more than a day off: no answer to it could hold, or one would hold for days', async () => {
     for (const hours of [-25, 25, 24 * 400]) {
       const createdAt = Date.now() + hours * 3600_000
