@@ -6,6 +6,8 @@ import { requestActor } from '#server/auth/request-actor.ts'
 
 /** A text of boundaries at its limit, as JSON, several times over. */
 const BODY_MAX = 2 * 1024 * 1024
+/** A page asks a handful of things at once; some may be asked by nobody in particular. */
+const BATCH_MAX = 50
 
 /** Mutations come by POST, and only from our own pages: SameSite does not keep other ports of localhost out. */
 async function handle(request: Request): Promise<Response> {
@@ -21,6 +23,7 @@ async function handle(request: Request): Promise<Response> {
     router: appRouter,
     // Queries with a whole draft in them come by POST too.
     allowMethodOverride: true,
+    maxBatchSize: BATCH_MAX,
     createContext: async () => ({
       actor: await requestActor(request),
       mayReadDemoMail: isDirectLocal(request.headers),
