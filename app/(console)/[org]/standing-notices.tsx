@@ -56,10 +56,8 @@ export async function StandingNotices({ session }: { session: Session }) {
             )
           }
         >
-          No mail goes out: whoever uses this machine can read every code and sign in as anybody.{' '}
-          {member.demo
-            ? 'You signed in that way, so what you answer is marked as a demo in the record.'
-            : 'What is answered that way is marked as a demo in the record.'}
+          Whoever uses it can read every code and sign in as anybody.
+          {member.demo && ' What you answer is marked as a demo.'}
         </Banner>
       )}
       {org.demo && !demoMode && (

@@ -110,7 +110,14 @@ export default async function ApprovalPage({ params }: Props) {
               },
               { key: 'Member', value: approval.member.name },
               { key: 'Made', value: <Time at={approval.createdAt} seconds /> },
-              { key: waiting ? 'Waits until' : 'Waited until', value: <Time at={approval.expiresAt} seconds /> },
+              {
+                key: waiting
+                  ? 'Waits until'
+                  : approval.state === 'expired'
+                    ? 'Waited until'
+                    : 'Would have waited until',
+                value: <Time at={approval.expiresAt} seconds />,
+              },
               { key: 'Digest', value: <code className="break-all text-ink-2 text-xs">{approval.requestDigest}</code> },
             ]}
           />
