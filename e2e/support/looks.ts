@@ -25,18 +25,17 @@ export async function watchShifts(page: Page): Promise<void> {
   })
 }
 
-/** Nothing jumped while the page came in. */
-export async function expectStill(page: Page): Promise<void> {
-  const { shifts, moved } = await page.evaluate(() => {
+/** What jumped while the page came in; nothing when it stood still. */
+export async function jumped(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
     const { shifts, moved } = window as unknown as { shifts: number; moved: string[] }
-    return { shifts, moved }
+    return shifts < 0.01 ? [] : [`moved by ${shifts.toFixed(3)} while loading: ${moved.slice(0, 3).join(' ; ')}`]
   })
-  expect(shifts, `moved while loading: ${moved.join('\n')}`).toBeLessThan(0.01)
 }
 
 /** Something serious or critical that a person with a screen reader, a keyboard or weak eyes would meet; each with its place. */
 export async function faultsFor(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
+  const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).analyze()
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) => nodes.map(node => `${id} (${help}): ${node.html.slice(0, 160)}`))
