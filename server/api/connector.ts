@@ -8,7 +8,6 @@ import { answersAfter, withdrawByMachine } from '../features/approval/machine.ts
 import { freshFor, servedRules } from '../features/fresh.ts'
 import { joinMachine } from '../features/join.ts'
 import { leave } from '../features/machine.ts'
-import { requestOfMachine } from '../features/machine-request.ts'
 import { makeDeviceLink } from '../features/one-time-sign-in.ts'
 import { takeReport } from '../features/report/report.ts'
 import { rootsAfter } from '../features/root.ts'
@@ -58,11 +57,9 @@ export const getWait = machineRoute('wait', undefined, ({ ctx, query, request })
 
 export const postApproval = machineRoute('approvals', FileBody, ({ ctx, body }) => fileRequest(ctx, body))
 
-export const postWithdraw = machineRoute('approvals', WithdrawBody, async ({ ctx, body, params }) => {
-  const handle = handleOf(params)
-  await withdrawByMachine(ctx, { handle, ...body })
-  return requestOfMachine(ctx, { handle })
-})
+export const postWithdraw = machineRoute('approvals', WithdrawBody, ({ ctx, body, params }) =>
+  withdrawByMachine(ctx, { handle: handleOf(params), ...body }),
+)
 
 export const getAnswers = machineRoute('answers', undefined, ({ ctx, query }) =>
   answersAfter(ctx, { after: wholeNumber(query, 'after') }),

@@ -207,7 +207,8 @@ function whoAnswers(
     person => person.machines > 0 && holders.filter(holder => holder.id !== person.id).length < wanted,
   )
   if (stuck.length === 0) return undefined
-  const own = wanted === 1 && self !== 'never' && stuck.every(person => holders.some(holder => holder.id === person.id))
+  const own =
+    wanted === 1 && self === 'account' && stuck.every(person => holders.some(holder => holder.id === person.id))
   const message = own
     ? `for ${rule.name}, a person with a machine is the only one who can answer: their own requests wait for themselves`
     : `for ${rule.name}, a person with a machine is among the only ones who could answer, and may not answer their own requests`

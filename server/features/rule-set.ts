@@ -34,9 +34,7 @@ export async function publishRuleSet(
   input: { text: string; note: string; etag: string },
 ): Promise<Published> {
   demand(ctx.actor, 'boundary.publish')
-  const note = input.note.trim()
-  if (note === '') throw new AppError('BAD_INPUT', 'A publication needs a note that says why.')
-  if (note.length > NOTE_MAX) throw new AppError('BAD_INPUT', `The note is longer than ${NOTE_MAX} characters.`)
+  const note = readNote(input.note)
   return ctx.db.$transaction(tx => publishIn(tx, ctx, { ...input, note }))
 }
 
@@ -46,9 +44,7 @@ export async function rollBackRuleSet(
   input: { version: number; note: string; etag: string },
 ): Promise<Published> {
   demand(ctx.actor, 'boundary.publish')
-  const note = input.note.trim()
-  if (note === '') throw new AppError('BAD_INPUT', 'Rolling back needs a note that says why.')
-  if (note.length > NOTE_MAX) throw new AppError('BAD_INPUT', `The note is longer than ${NOTE_MAX} characters.`)
+  const note = readNote(input.note)
   return ctx.db.$transaction(async tx => {
     const old = await tx.ruleSetVersion.findUnique({
       where: { orgId_version: { orgId: ctx.actor.orgId, version: input.version } },
@@ -56,6 +52,13 @@ export async function rollBackRuleSet(
     if (!old) throw notFound('version')
     return publishIn(tx, ctx, { text: old.text, note, etag: input.etag, rolledBackTo: old.version })
   })
+}
+
+function readNote(text: string): string {
+  const note = text.trim()
+  if (note === '') throw new AppError('BAD_INPUT', 'A publication needs a note that says why.')
+  if (note.length > NOTE_MAX) throw new AppError('BAD_INPUT', `The note is longer than ${NOTE_MAX} characters.`)
+  return note
 }
 
 type Publication = { text: string; note: string; etag: string; rolledBackTo?: number }

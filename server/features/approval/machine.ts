@@ -1,7 +1,8 @@
 import type { MachineActor } from '#core/actor.ts'
-import type { AnswersAnswer } from '#core/protocol.ts'
+import type { AnswersAnswer, FileAnswer } from '#core/protocol.ts'
 import type { Tx } from '../../db.ts'
 import { type FeatureContext, notFound } from '../context.ts'
+import { fileAnswer } from './file-request.ts'
 import { lockApproval } from './load.ts'
 import { endApproval } from './settle.ts'
 
@@ -38,15 +39,16 @@ export async function answersAfter(
 export async function withdrawByMachine(
   ctx: FeatureContext<MachineActor>,
   input: { handle: string; by: 'machine' | 'member'; why: string },
-): Promise<{ state: string }> {
-  return ctx.db.$transaction(async tx => {
+): Promise<FileAnswer> {
+  await ctx.db.$transaction(async tx => {
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked || locked.row.machineId !== ctx.actor.machineId) throw notFound('request')
-    if (locked.row.state !== 'pending') return { state: locked.row.state }
+    if (locked.row.state !== 'pending') return
     // Whatever the machine says of who it was: nobody signed in, so no record tells of a person.
     await endApproval(tx, { ...ctx, now: locked.now }, locked.row, 'withdrawn', { by: 'machine', why: input.why })
-    return { state: 'withdrawn' }
   })
+  const where = { orgId_handle: { orgId: ctx.actor.orgId, handle: input.handle } }
+  return fileAnswer(ctx, await ctx.db.approvalRequest.findUniqueOrThrow({ where, include: { votes: true } }))
 }
 
 /** A machine says that a grant was spent or has ended. Told by itself, in a signed report; idempotent. */

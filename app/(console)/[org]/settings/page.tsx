@@ -4,8 +4,7 @@ import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { may } from '#core/permission.ts'
-import { roleAtLeast } from '#core/role.ts'
+import { may, whyNot } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { mayReadDemoMail, requireActor } from '#server/auth/current.ts'
 import { env } from '#server/env.ts'
@@ -23,7 +22,8 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
   const { org } = await params
   const actor = await requireActor(org)
   const [settings, demoMailbox] = await Promise.all([(await api()).settings.get({ org }), mayReadDemoMail()])
-  const mayChange = may(actor, 'settings.change')
+  const refusal = whyNot(actor, 'settings.change')
+  const mayChange = refusal === undefined
   const sections = [
     ...(settings.restoredAt ? [{ id: 'restored', label: 'Restored copy' }] : []),
     { id: 'organisation', label: 'Organisation' },
@@ -52,18 +52,9 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
           </ul>
         </nav>
         <div className="grid grid-cols-[minmax(0,1fr)] gap-4 [&>section]:scroll-mt-16">
-          {!mayChange && (
-            <Banner
-              kind="note"
-              title={
-                roleAtLeast(actor.role, 'admin')
-                  ? 'This session may only read the settings.'
-                  : `You can read the settings; your role is ${actor.role}.`
-              }
-            >
-              {roleAtLeast(actor.role, 'admin')
-                ? 'Sign in with your own account to change them.'
-                : 'Changing them takes the role admin or above.'}
+          {refusal && (
+            <Banner kind="note" title="You can read the settings and change none.">
+              {refusal.why} {refusal.remedy}
             </Banner>
           )}
           {settings.restoredAt && (
