@@ -41,7 +41,7 @@ export default async function MailboxPage({ searchParams }: { searchParams: Aske
       below={
         <p>
           <Link className="link" href="/">
-            Go to the console
+            Go to the web app
           </Link>
         </p>
       }
