@@ -210,7 +210,7 @@ async function keepRules(tx: Tx, ctx: FeatureContext<MachineActor>, request: App
 
 /** A request as its machine is told of it, when it is filed and after. */
 export async function fileAnswer(ctx: FeatureContext<MachineActor>, row: ApprovalRecord): Promise<FileAnswer> {
-  const eligible = await eligibleMembers(ctx.db, asApproval(row), row.orgId, ctx.now)
+  const eligible = row.state === 'pending' ? await eligibleMembers(ctx.db, asApproval(row), row.orgId, ctx.now) : []
   const org = await ctx.db.organisation.findUniqueOrThrow({ where: { id: row.orgId }, select: { slug: true } })
   return {
     handle: row.handle,
