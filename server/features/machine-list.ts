@@ -117,8 +117,6 @@ export function stateOf(
   return 'current'
 }
 
-export type MachineDetail = Awaited<ReturnType<typeof getMachine>>
-
 /** One machine whole. Figures of single calls are an individual's: shown to the machine's own member only. */
 export async function getMachine(ctx: FeatureContext, input: { id: string }) {
   const [row] = await loadRows(ctx, input.id)

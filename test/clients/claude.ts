@@ -12,15 +12,12 @@ import {
   runProcess,
   type StubRequest,
   type StubStep,
-  startBench,
 } from './bench.ts'
 import { startTmux, type Tmux } from './tmux.ts'
 
 /** The pinned client; npm test installs it into this ignored folder. */
 export const CLAUDE_VERSION = '2.1.332'
 export const CLAUDE_BINARY = join(REPOSITORY, '.clients/claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude')
-/** The model it asks for when nothing is set. */
-export const CLAUDE_MODEL = 'claude-opus-5-5'
 
 /** Usage of a response of the default model that costs so many dollars at list price (20 per million output tokens). */
 export const usageCosting = (usd: number) => ({ input: 0, output: Math.round(usd * 50_000) })
@@ -132,16 +129,6 @@ export async function runClaudeOn(bench: Bench, run: ClaudeRun = {}): Promise<Cl
   }
   const requests = (await bench.stub.requests()).slice(seen)
   return { ...finished, result, requests, toolResults: toolResultsOf(requests), toolCallsRan: linesRan(bench) }
-}
-
-/** One headless run on a bench of its own, which is gone afterwards. */
-export async function runClaude(run: ClaudeRun = {}): Promise<ClaudeResult> {
-  const bench = await startBench()
-  try {
-    return await runClaudeOn(bench, run)
-  } finally {
-    await bench.stop()
-  }
 }
 
 /** The interactive client in a terminal, first-run questions answered. End it with `kill`. */

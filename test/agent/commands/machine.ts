@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll } from 'vitest'
 import { buildConnector } from '#agent/build.mjs'
 import { crypto } from '#agent/crypto.ts'
 import { type Home, openHome } from '#agent/home.ts'
@@ -16,6 +17,7 @@ import { CLEAN_ENV, PseudoTerminal } from '../guard/pseudo-terminal.ts'
 
 const built = mkdtempSync(join(tmpdir(), 'built-'))
 const ready = buildConnector({ out: built })
+afterAll(() => rmSync(built, { recursive: true, force: true }))
 
 // biome-ignore lint/suspicious/noExplicitAny: each answer has a form of its own
 type AnyJson = any

@@ -59,7 +59,11 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
         }
       >
         {approval.mayAnswer.remedy}
-        {withdraw.error && <span role="alert" className="mt-1 block text-held">{withdraw.error.message}</span>}
+        {withdraw.error && (
+          <span role="alert" className="mt-1 block text-held">
+            {withdraw.error.message}
+          </span>
+        )}
       </Banner>
     )
   }
