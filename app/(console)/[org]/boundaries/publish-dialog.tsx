@@ -86,7 +86,7 @@ export function PublishDialog(props: Props) {
       }
     >
       <form
-        className="grid gap-4"
+        className="grid grid-cols-[minmax(0,1fr)] gap-4"
         onSubmit={event => {
           event.preventDefault()
           send()

@@ -51,7 +51,7 @@ export function StaleDialog({ base, mine, theirs, onClose, onCarry }: Props) {
         </>
       }
     >
-      <div className="grid gap-4">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
         {merge.clean ? (
           <Banner kind="note" title="The two changes fit together.">
             They touch different lines. Carried over, your draft holds both.

@@ -65,7 +65,7 @@ export function RollBack({ org, version, text, current }: Props) {
       }
     >
       <form
-        className="grid gap-4"
+        className="grid grid-cols-[minmax(0,1fr)] gap-4"
         onSubmit={event => {
           event.preventDefault()
           send()
