@@ -13,6 +13,7 @@ const OFF: Record<string, Report['hooks'][number]['off'][number]> = {
   hook_elsewhere: 'hook_edited',
   foreign_entry_invalid: 'settings_unreadable',
   settings_unusable: 'settings_unreadable',
+  settings_unread: 'settings_unreadable',
   managed_hooks_only: 'managed_only',
   url_not_allowed: 'url_not_allowed',
   plugins: 'mods_may_overrule',

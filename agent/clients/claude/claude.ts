@@ -6,6 +6,7 @@ import { type ClientAdapter, type ClientHome, HookEditError } from '#agent/clien
 import { changedClaudeSessions } from './changed-sessions.ts'
 import { inspectSettings, type SettingsText } from './inspect.ts'
 import { originFromEnv, originFromHeaders, parseClaudeHook } from './parse.ts'
+import { projectSettings } from './project-settings.ts'
 import { renderClaude, renderClaudeBroken } from './render.ts'
 import { CLAUDE_HOOK_PATH } from './settings.ts'
 import { claudeDir, installHooks, readSettingsText, uninstallHooks } from './settings-file.ts'
@@ -49,13 +50,9 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
     install: installHooks,
     uninstall: uninstallHooks,
     inspect(home, { projectDirs, expected, version }) {
-      const projects = projectDirs.flatMap(dir => {
-        const folder = join(dir, '.claude')
-        return [join(folder, 'settings.json'), join(folder, 'settings.local.json')]
-      })
       return inspectSettings({
         user: texts([settingsPath(home)])[0],
-        projects: texts(projects),
+        projects: projectDirs.flatMap(projectSettings),
         managed: texts(managedFiles()),
         env: home.env,
         isProgram: path => fs.statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,

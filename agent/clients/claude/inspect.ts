@@ -1,13 +1,16 @@
 /** What the settings that are in force do to our hooks: a level and everything that switches them off. Pure. */
 import { HookEditError, type HookFinding, type HookInspection, type HookInstall } from '#agent/clients/adapter.ts'
+import { globMatches } from '#core/glob.ts'
 import { type JsonNode, nodeAt, plainOf } from './json-text.ts'
 import { coversLoopback, findOurEntries, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'
 
 export type SettingsText = { file: string; text: string }
+/** Settings of a project that are there and were not read, with the reason in words. */
+export type SettingsUnread = { file: string; unread: string }
 export type InspectInput = {
   user: SettingsText | undefined
   /** `.claude/settings.json` and `.claude/settings.local.json` of the projects concerned. */
-  projects: SettingsText[]
+  projects: (SettingsText | SettingsUnread)[]
   /** Managed settings, drop-ins included. */
   managed: SettingsText[]
   /** Environment that the client is started with, as far as it is known. */
@@ -35,7 +38,16 @@ function olderThan(version: string, than: number[]): boolean {
 
 type Parsed = { file: string; root: JsonNode; get: (...path: (string | number)[]) => unknown }
 
-function parse(source: SettingsText, findings: HookFinding[], severity: 'off' | 'risk'): Parsed | undefined {
+function parse(
+  source: SettingsText | SettingsUnread,
+  findings: HookFinding[],
+  severity: 'off' | 'risk',
+): Parsed | undefined {
+  if ('unread' in source) {
+    const text = `${source.file} was not read (it ${source.unread}), so what it does to the hooks is not known.`
+    findings.push({ severity, code: 'settings_unread', text, file: source.file })
+    return undefined
+  }
   try {
     const root = readSettings(source.text)
     const get = (...path: (string | number)[]) => {
@@ -50,9 +62,6 @@ function parse(source: SettingsText, findings: HookFinding[], severity: 'off' | 
     return undefined
   }
 }
-
-const glob = (pattern: string, text: string) =>
-  new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`).test(text)
 
 /** An invalid value in any PreToolUse entry makes the client drop the whole user file (measured). */
 function invalidForeignEntry(settings: Parsed): boolean {
@@ -146,7 +155,7 @@ export function inspectSettings(input: InspectInput): HookInspection {
   for (const source of [user, ...projects, ...managed]) {
     const allowed = source.get('allowedHttpHookUrls')
     const url = String(entry?.url)
-    if (!entry || !Array.isArray(allowed) || allowed.some(p => typeof p === 'string' && glob(p, url))) continue
+    if (!entry || !Array.isArray(allowed) || allowed.some(p => typeof p === 'string' && globMatches(p, url))) continue
     add('off', 'url_not_allowed', `allowedHttpHookUrls in ${source.file} does not list our address.`, source.file)
   }
   inspectProxy(user, projects, input.env, findings)

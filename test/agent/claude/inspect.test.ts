@@ -80,6 +80,14 @@ test.each<[string, Edit, Partial<InspectInput>]>([
   expect(found.findings).toContainEqual(expect.objectContaining({ severity: 'risk', code }))
 })
 
+test('no project’s pattern of addresses can hold the daemon up', () => {
+  const began = performance.now()
+  const found = inspect(() => {}, project({ allowedHttpHookUrls: [`${'*'.repeat(20)}x`] }))
+  expect(performance.now() - began).toBeLessThan(1000)
+  expect(found.findings).toContainEqual(expect.objectContaining({ code: 'url_not_allowed', file: 'project' }))
+  expect(inspect(() => {}, project({ allowedHttpHookUrls: ['http://127.0.0.1:*'] })).level).toBe('user_hook')
+})
+
 test('a project’s proxy alone is no finding: the user’s NO_PROXY cures it (measured)', () => {
   expect(inspect(() => {}, project({ env: PROXY })).findings).toEqual([])
 })
