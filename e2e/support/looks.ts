@@ -41,9 +41,15 @@ export async function faultsFor(page: Page): Promise<string[]> {
     .flatMap(({ id, help, nodes }) => nodes.map(node => `${id} (${help}): ${node.html.slice(0, 160)}`))
 }
 
-/** What sticks out to the right; nothing when the page fits its width. */
+/** What sticks out to the right of the page, or of its open dialog; nothing when all fits. */
 export function sticksOut(page: Page): Promise<string[]> {
   return page.evaluate(() => {
+    const dialog = document.querySelector('[role=dialog]')
+    const edge = dialog?.getBoundingClientRect().right ?? 0
+    const cut = [...(dialog?.querySelectorAll('input, textarea, select, button') ?? [])].filter(
+      control => control.getBoundingClientRect().right > edge,
+    )
+    if (cut.length > 0) return cut.map(control => `out of the dialog: ${control.outerHTML.slice(0, 160)}`)
     const width = document.documentElement.clientWidth
     if (document.documentElement.scrollWidth <= width) return []
     const wide = [...document.querySelectorAll('body *')].filter(each => each.getBoundingClientRect().right > width + 1)
