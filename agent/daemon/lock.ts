@@ -21,7 +21,7 @@ export class DaemonRefused extends Error {
  * @throws DaemonRefused
  */
 export function takeLock(home: Home): (() => void) | undefined {
-  const mine: Holder = { pid: process.pid, startedAt: startOf(process.pid) }
+  const mine: Holder = { pid: process.pid, startedAt: statOf(process.pid).start }
   const temp = `${home.lock}.${process.pid}`
   try {
     ensureDir(dirname(home.lock))
@@ -79,16 +79,19 @@ function isRunning({ pid, startedAt }: Holder): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
-  const now = startOf(pid)
-  return now === '' || startedAt === '' || now === startedAt
+  const { state, start } = statOf(pid)
+  // killed, and not yet reaped by its parent: in a container whose first process reaps nobody it stays so for good
+  if (state === 'Z' || state === 'X') return false
+  return start === '' || startedAt === '' || start === startedAt
 }
 
-/** Linux: the process's start in clock ticks (proc(5), stat field 22); elsewhere unknown. */
-function startOf(pid: number): string {
+/** Linux: a process's state and its start in clock ticks (proc(5), stat fields 3 and 22); elsewhere unknown. */
+function statOf(pid: number): { state: string; start: string } {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state: fields[0] ?? '', start: fields[19] ?? '' }
   } catch {
-    return ''
+    return { state: '', start: '' }
   }
 }
