@@ -8,7 +8,7 @@ const words = process.argv.slice(2)
 
 async function main() {
   if (words.length < 2) {
-    throw new Error('Say which: npm run organisation -- acme ana@acme.example "Acme" "Ana Owner"')
+    throw new Error('Say which: npm run organisation -- northwind ana@northwind.example "Northwind" "Ana Owner"')
   }
   await ensureInstalled(say)
   await ensureGenerated(say)
