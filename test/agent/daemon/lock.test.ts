@@ -19,11 +19,11 @@ function home() {
 
 it.runIf(process.platform === 'linux')('a killed daemon that nobody has reaped holds its home no longer', async () => {
   // the shell becomes a sleep, which never waits for the child it was given
-  const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const parent = spawn('/bin/sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
   undo.push(() => parent.kill('SIGKILL'))
   const pid = Number(await new Promise<string>(resolve => parent.stdout.once('data', part => resolve(String(part)))))
   const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  await expect.poll(() => stat()[0]).toBe('Z')
+  await expect.poll(() => stat()[0], { timeout: 10_000 }).toBe('Z')
   const place = home()
   writeFileSync(place.lock, JSON.stringify({ pid, startedAt: stat()[19] }))
   expect(takeLock(place)).toBeTypeOf('function')
