@@ -225,6 +225,7 @@ const PROCEDURES: Record<string, Case> = {
   'session.current': { expect: 'own', noOrg: true },
   'session.connections': { expect: 'own', noOrg: true, input: () => ({ org: own.slug }) },
   'session.invitation': { expect: 'own', noOrg: true, input: () => ({ token: makeToken('invitation', random(32)) }) },
+  'session.demoMembers': { expect: 'NOT_FOUND', noOrg: true, input: () => ({}) },
   'session.mailbox': { expect: 'NOT_FOUND', noOrg: true, input: () => ({}) },
   'session.mail': { expect: 'NOT_FOUND', noOrg: true, input: () => ({ id: 'x' }) },
   'settings.get': ownOnly,

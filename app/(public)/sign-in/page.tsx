@@ -11,25 +11,32 @@ import { currentActor, mayReadDemoMail } from '#server/auth/current.ts'
 import { Frame } from '../frame.tsx'
 import { HiddenFields } from '../hidden-fields.tsx'
 import { RefusalBanner } from '../refusal-banner.tsx'
+import { DemoMembers } from './demo-members.tsx'
 
 export const metadata: Metadata = { title: 'Sign in' }
 
-/** `org` names an organisation, whose providers are offered; `fresh` has a provider ask for the password again. */
+/**
+ * `org` names an organisation, whose providers are offered; `sso` says that a person typed it here; `fresh` has a provider
+ * ask for the password again.
+ */
 export default async function SignInPage({ searchParams }: { searchParams: Asked }) {
   const {
     next,
     error,
     org: named,
+    sso,
     fresh,
     'signed-out': signedOut,
-  } = await readAsked(searchParams, 'next', 'error', 'org', 'fresh', 'signed-out')
+  } = await readAsked(searchParams, 'next', 'error', 'org', 'sso', 'fresh', 'signed-out')
   const org = named ?? organisationOf(next)
   const [actor, demoMail, connections] = await Promise.all([
     currentActor(),
     mayReadDemoMail(),
     org ? (await api()).session.connections({ org: org.slice(0, 64) }) : [],
   ])
-  const noneThere = named !== undefined && connections.length === 0 && error === undefined
+  const looked = named !== undefined && sso !== undefined
+  const noneThere = looked && connections.length === 0 && error === undefined
+  const demoMembers = demoMail ? await (await api()).session.demoMembers({ org }) : []
   return (
     <Frame
       title="Sign in"
@@ -69,6 +76,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
               .
             </p>
           )}
+          {demoMembers.length > 0 && <DemoMembers members={demoMembers} next={next} />}
           <p>Not a member yet? An owner or admin of your organisation invites you.</p>
         </>
       }
@@ -117,16 +125,16 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
         </Button>
       </form>
       {connections.length === 0 && (
-        <details className="group border-t pt-4" open={named !== undefined}>
+        <details className="group border-t pt-4" open={looked}>
           <summary className="w-fit cursor-pointer list-none rounded-sm text-ink-2 underline decoration-line-strong underline-offset-3 hover:text-ink">
             Your organisation has single sign-on?
           </summary>
           <form method="get" action="/sign-in" className="mt-3 flex items-end gap-2">
-            <HiddenFields fields={{ next, fresh }} />
+            <HiddenFields fields={{ next, fresh, sso: '1' }} />
             <Field label="Organisation’s short name" hint={undefined} className="flex-1" required>
               <TextInput
                 name="org"
-                defaultValue={named}
+                defaultValue={looked ? named : undefined}
                 autoComplete="organization"
                 autoCapitalize="off"
                 spellCheck={false}

@@ -3,7 +3,7 @@ import { rightsOf } from '#core/permission.ts'
 import { countWaiting } from '../../features/approval/read.ts'
 import { offeredConnections } from '../../features/connection.ts'
 import { openContext, openVisit } from '../../features/context.ts'
-import { listDemoMail, readDemoMail } from '../../features/demo-mail.ts'
+import { listDemoMail, listDemoMembers, readDemoMail } from '../../features/demo-mail.ts'
 import { readInvitation } from '../../features/invitation.ts'
 import { currentOrganisation } from '../../features/organisation-read.ts'
 import { organisationsOf } from '../../features/session.ts'
@@ -36,6 +36,10 @@ export const sessionRouter = router({
   invitation: open
     .input(z.object({ token: z.string().max(100) }))
     .query(async ({ input }) => (await readInvitation(openVisit(), input.token)) ?? null),
+  /** Whom one can sign in as in the demo organisation: not found wherever this request may not see the demo mailbox. */
+  demoMembers: demoMailbox
+    .input(z.object({ org: z.string().max(64).optional() }))
+    .query(({ input }) => listDemoMembers(openVisit().db, input.org)),
   /** The demo mailbox: not found wherever this request may not see it. */
   mailbox: demoMailbox
     .input(z.object({ to: z.string().max(320).optional() }))

@@ -45,7 +45,7 @@ export default async function CodePage({ searchParams }: { searchParams: Asked }
                 </Button>
               }
             >
-              The code lies in the demo mailbox.
+              If the address belongs to somebody here, the code lies in the demo mailbox.
             </Banner>
           )}
         </>
