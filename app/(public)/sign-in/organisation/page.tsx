@@ -28,8 +28,10 @@ export default async function OrganisationPage({ searchParams }: { searchParams:
             <strong>{organisations.find(({ slug }) => slug === wanted)?.name ?? wanted}</strong>. One session sees one
             organisation.
           </>
-        ) : (
+        ) : organisations.length > 1 ? (
           `${member.email} belongs to more than one. You can change over later, at the top of the navigation.`
+        ) : (
+          `${member.email} belongs to this one only.`
         )
       }
       notice={<RefusalBanner code={error} />}
