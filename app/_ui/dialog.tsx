@@ -50,11 +50,11 @@ export function Dialog({
             WIDTH[size],
           )}
         >
-          <div className="px-5 pt-4 pr-12">
+          <div className="min-w-0 break-words px-5 pt-4 pr-12">
             <Radix.Title className="text-lg">{title}</Radix.Title>
             {description && <Radix.Description className="mt-1 text-ink-2">{description}</Radix.Description>}
           </div>
-          <div className="min-h-0 overflow-y-auto px-5 py-4 empty:pt-0">{children}</div>
+          <div className="min-h-0 min-w-0 overflow-y-auto px-5 py-4 *:*:min-w-0 *:min-w-0 empty:pt-0">{children}</div>
           {footer && <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</div>}
           {/* Last in the order, so that focus starts in the first field or on the first button. */}
           <Radix.Close asChild>

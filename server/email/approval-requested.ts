@@ -23,8 +23,8 @@ export type RequestedData = {
   own: boolean
 }
 
-/** One subject per request for everybody, so that replies and the result stay in one thread. */
-export const requestSubject = (data: { org: string; handle: string; rules: readonly string[] }): string =>
+/** One subject per request for everybody. The mail that tells its end has one of its own. */
+const requestSubject = (data: { org: string; handle: string; rules: readonly string[] }): string =>
   `[${data.org}] ${data.rules.join(', ')}: an agent waits for an answer (${data.handle})`
 
 /** The question, to one person who may answer it. */

@@ -1,4 +1,3 @@
-import { requestSubject } from './approval-requested.ts'
 import { layOut, type Mail } from './layout.ts'
 
 export type SettledData = {
@@ -25,7 +24,15 @@ const OUTCOME: Record<SettledData['state'], string> = {
   revoked: 'was approved, and the approval was ended again',
 }
 
-/** How it ended, to the requester alone, in the thread of the request. */
+const SUBJECT: Record<SettledData['state'], string> = {
+  approved: 'Approved',
+  denied: 'Denied',
+  expired: 'Expired',
+  withdrawn: 'Withdrawn',
+  revoked: 'Ended',
+}
+
+/** How it ended, to the requester alone. The mail's In-Reply-To and References keep it in the thread of the request. */
 export function approvalSettledMail(data: SettledData): Mail {
   const scope = data.scope === 'session' ? 'the rest of the session' : 'one step'
   const rows: (readonly [string, string])[] = [
@@ -44,7 +51,7 @@ export function approvalSettledMail(data: SettledData): Mail {
       : data.state === 'denied'
         ? 'The agent is refused for this; asking again files nothing while the denial stands.'
         : "The agent's next try asks again."
-  return layOut(requestSubject(data), [
+  return layOut(`${SUBJECT[data.state]}: ${data.rules.join(', ')} (${data.handle})`, [
     { kind: 'text', text: `Your request ${data.handle} ${OUTCOME[data.state]}. ${next}` },
     { kind: 'rows', rows },
     { kind: 'link', label: 'Open the request', url: data.url },

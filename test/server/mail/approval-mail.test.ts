@@ -134,7 +134,8 @@ describe('a request', () => {
     })
     const end = await smtp.next(await emailOf(requester), 1)
     expect(end.inReplyTo).toBe(asked.messageId)
-    expect(end.subject).toBe(asked.subject)
+    expect(end.references).toContain(asked.messageId)
+    expect(end.subject).toBe(`Approved: session-spend (${handle})`)
     for (const words of [
       'was approved',
       'Answered by: Otto Other, lead (the web app)',

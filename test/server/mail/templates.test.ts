@@ -87,3 +87,28 @@ it('a quorum and a budget are told in words', () => {
   expect(MAILS.requested!.text).toContain('Needs: 2 people of the role lead or above')
   expect(MAILS.requested!.text).toContain('Budget used (monthly): 91%')
 })
+
+it.each([
+  ['approved', 'Approved'],
+  ['denied', 'Denied'],
+  ['expired', 'Expired'],
+  ['withdrawn', 'Withdrawn'],
+  ['revoked', 'Ended'],
+] as const)(
+  'the end "%s" is the first word of its subject, which names the request and says nothing of waiting',
+  (state, word) => {
+    const { subject } = approvalSettledMail({
+      account: 'dana@acme.test',
+      org: 'Acme',
+      handle: 'bnd-0123456789ab',
+      rules: ['session-spend'],
+      client: 'Claude Code',
+      machine: 'laptop',
+      state,
+      until: [],
+      answeredBy: [],
+      url: 'https://h.test/acme/approvals/bnd-0123456789ab',
+    })
+    expect(subject).toBe(`${word}: session-spend (bnd-0123456789ab)`)
+  },
+)
