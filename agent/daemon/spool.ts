@@ -1,17 +1,14 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeChain, judgeChain, readChain } from '#agent/guard/ancestry.ts'
-import { seenAgents } from '#agent/guard/seen-agents.ts'
 import { readJson, remove } from '#agent/home.ts'
 import type { Client } from '#core/client.ts'
+import { judgeAsker } from './claim.ts'
 import { attendedOf, judgeEvent } from './hook-route.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 
 const FILE_MAX = 64 * 1024
 /** Taken in at one go; the rest follows. */
 const BATCH = 200
-/** A local answer is given by a live process a moment ago. */
-const ANSWER_MAX_MS = 30_000
 
 type Spooled = Record<string, unknown>
 
@@ -59,11 +56,12 @@ function takeEvent(runtime: Runtime, { client, body, headers }: Spooled): void {
 }
 
 /**
- * An answer typed into `holdpoint approve`. The process that gave it is still there and is looked at again here: a file in
- * the spool alone, which any program of this user can write, approves nothing. A deterrent, and called one.
+ * An answer typed into `holdpoint approve`. The process that gave it is still there and is looked at again here: it must be
+ * that command, called for this very question. A deterrent, and called one: see judgeClaim.
  */
-function takeLocalAnswer(runtime: Runtime, { handle, scope, pid, tty, at }: Spooled): void {
-  if (typeof handle !== 'string' || (scope !== 'step' && scope !== 'session') || typeof pid !== 'number') return
+function takeLocalAnswer(runtime: Runtime, spooled: Spooled): void {
+  const { handle, scope, tty } = spooled
+  if (typeof handle !== 'string' || (scope !== 'step' && scope !== 'session')) return
   const decision = runtime.state.decisions.get(handle)?.entry
   const question = runtime.state.questions.get(decision?.question ?? handle)
   const target = question?.decision.handle ?? handle
@@ -74,14 +72,11 @@ function takeLocalAnswer(runtime: Runtime, { handle, scope, pid, tty, at }: Spoo
     return
   }
   if (question.state !== 'open') return
-  if (typeof at !== 'string' || !(Math.abs(runtime.now() - Date.parse(at)) <= ANSWER_MAX_MS)) {
-    refuseAnswer(runtime, target, 'given_too_long_ago')
-    return
-  }
-  const chain = readChain(pid)
-  const judged = judgeChain(chain, seenAgents(runtime.home.root))
+  const isApproval = ([command, ...rest]: string[]) =>
+    command === 'approve' && rest.some(word => (runtime.state.decisions.get(word)?.entry.question ?? word) === target)
+  const judged = judgeAsker(runtime, spooled, isApproval)
   if (!judged.ok) {
-    refuseAnswer(runtime, target, judged.code, describeChain(chain))
+    refuseAnswer(runtime, target, judged.code, judged.chain)
     return
   }
   record(
@@ -92,7 +87,7 @@ function takeLocalAnswer(runtime: Runtime, { handle, scope, pid, tty, at }: Spoo
       scope,
       how: 'cli',
       ...(typeof tty === 'string' ? { tty: tty.slice(0, 40) } : {}),
-      chain: describeChain(chain),
+      chain: judged.chain,
     },
     { durable: true },
   )

@@ -82,11 +82,15 @@ function terminalName(): string | undefined {
       process.platform === 'linux'
         ? readlinkSync('/proc/self/fd/0')
         : execFileSync('/usr/bin/tty', { encoding: 'utf8', stdio: ['inherit', 'pipe', 'ignore'] }).trim()
-    return /^\/dev\/(pts\/\d+|tty[A-Za-z0-9]{0,12}|console|hvc\d+)$/.test(name) ? name : 'terminal'
+    return terminalFrom(name)
   } catch {
     return 'terminal'
   }
 }
+
+/** The name that a terminal is recorded under: its own where it has the form of one. */
+export const terminalFrom = (name: string): string =>
+  /^\/dev\/(pts\/\d+|tty[A-Za-z0-9]{0,12}|console|hvc\d+)$/.test(name) ? name : 'terminal'
 
 /**
  * Asks for a word on the terminal itself, so that nothing piped into the command can answer. Waits without a limit;

@@ -47,7 +47,7 @@ function alive(pid: number): boolean {
 }
 
 /** When a process began, milliseconds since the epoch (proc(5): field 22 in ticks since boot, 100 a second); 0 = cannot say. */
-function startedAtMs(pid: number): number {
+export function startedAtMs(pid: number): number {
   if (process.platform !== 'linux') return 0
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Organisation, RULE } from './organisation.ts'
+import { type Typed, typedCommand } from './typed-command.ts'
 import { attended, Machine, onCleanup, SESSION, told, until } from './world.ts'
 
 let machine: Machine
@@ -20,33 +21,10 @@ async function asking(rule = RULE('ask')) {
   machine.spend(20.1)
 }
 
-/** A process whose ancestors end in a login shell, away from whatever runs the tests. */
-async function loginShellChild(): Promise<number> {
-  const file = join(machine.folder, 'pid')
-  const shell: ChildProcess = spawn(
-    'setsid',
-    ['--fork', 'bash', '-c', `exec -a -bash bash -c 'sleep 30 & echo $! > ${file}; wait'`],
-    { stdio: 'ignore', detached: true },
-  )
-  onCleanup(() => void shell.kill())
-  await until(() => {
-    try {
-      return Number(readFileSync(file, 'utf8')) > 1
-    } catch {
-      return false
-    }
-  })
-  const pid = Number(readFileSync(file, 'utf8'))
-  onCleanup(() => {
-    try {
-      process.kill(pid)
-    } catch {}
-  })
-  return pid
-}
+const approving = (handle: string) => typedCommand(machine, ['approve', handle])
 
 /** What `holdpoint approve` leaves once the word was typed. */
-function leaveAnswer(handle: string, pid: number, more: Record<string, unknown> = {}): void {
+function leaveAnswer(handle: string, { pid, tty }: Typed, more: Record<string, unknown> = {}): void {
   mkdirSync(machine.home.spool, { recursive: true })
   const answer = {
     kind: 'local_answer',
@@ -54,12 +32,19 @@ function leaveAnswer(handle: string, pid: number, more: Record<string, unknown> 
     scope: 'step',
     how: 'cli',
     pid,
-    tty: '/dev/pts/3',
+    tty,
     chain: [],
     at: new Date(machine.now()).toISOString(),
     ...more,
   }
   writeFileSync(join(machine.home.spool, `answer-${Math.random().toString(36).slice(2)}.json`), JSON.stringify(answer))
+}
+/** A process that no test of an ordinary user owns; as root, one is put to another user. */
+function anothersProcess(): number {
+  if (process.getuid?.() !== 0) return 1
+  const child = spawn('sleep', ['30'], { uid: 65_534, gid: 65_534, stdio: 'ignore' })
+  onCleanup(() => void child.kill())
+  return child.pid!
 }
 const explain = async (handle: string) => (await machine.ask('GET', `/api/decisions/${handle}`, { token: 'api' })).json
 const handleIn = (reason: string) => /bnd-[0-9a-f]{12}/.exec(reason)![0]
@@ -167,7 +152,7 @@ describe('ask, with nobody there', () => {
   test('holdpoint approve lets exactly the next call through', async () => {
     await asking()
     const handle = handleIn((await call('toolu_1')).reason)
-    leaveAnswer(handle, await loginShellChild())
+    leaveAnswer(handle, await approving(handle))
     expect((await explain(handle)).history.map((entry: { kind: string }) => entry.kind)).toContain('local_answer')
     expect((await call('toolu_2')).decision).toBe('pass')
     expect((await call('toolu_2')).decision).toBe('pass')
@@ -178,7 +163,7 @@ describe('ask, with nobody there', () => {
   test('holdpoint approve --session lets the rest of the session through, over a restart', async () => {
     await asking()
     const handle = handleIn((await call('toolu_1')).reason)
-    leaveAnswer(handle, await loginShellChild(), { scope: 'session' })
+    leaveAnswer(handle, await approving(handle), { scope: 'session' })
     await until(() => machine.entries('local_answer').length === 1)
     await machine.crash()
     await machine.start()
@@ -186,20 +171,41 @@ describe('ask, with nobody there', () => {
     expect((await call('toolu_3')).decision).toBe('pass')
   })
 
-  test.each([
-    ['the tests’ own process, which no login shell ends in', () => process.pid, {}],
-    ['a process that is gone', () => 2 ** 22 - 3, {}],
-    ['an answer from a while ago', undefined, { at: '2020-01-01T00:00:00.000Z' }],
-  ])('an answer left by %s is refused, with an alarm', async (_, pid, more) => {
+  test.each<[string, string, (handle: string) => Promise<Typed> | Typed, Record<string, unknown>?]>([
+    ['a process that is gone', 'gone', () => ({ pid: 2 ** 22 - 3, tty: '/dev/pts/3' })],
+    ['a process of another user', 'another_user', () => ({ pid: anothersProcess(), tty: '/dev/pts/3' })],
+    ['an answer from a while ago', 'given_too_long_ago', approving, { at: '2020-01-01T00:00:00.000Z' }],
+    ['no time at all', 'not_a_claim', approving, { at: undefined }],
+    ['another program', 'another_program', h => typedCommand(machine, ['approve', h], { interpreter: 'bash' })],
+    [
+      'a program of the same name elsewhere',
+      'another_program',
+      h => typedCommand(machine, ['approve', h], { program: join(machine.folder, 'copy', 'holdpoint.cjs') }),
+    ],
+    ['another command of ours', 'another_command', h => typedCommand(machine, ['explain', h])],
+    ['an approval of something else', 'another_command', () => typedCommand(machine, ['approve', 'bnd-000000000000'])],
+    ['another terminal', 'another_terminal', async h => ({ ...(await approving(h)), tty: '/dev/pts/4095' })],
+    [
+      'a command that an agent runs',
+      'agent_environment',
+      h => typedCommand(machine, ['approve', h], { env: { CLAUDECODE: '1' } }),
+    ],
+    [
+      'a command below an agent',
+      'seen_agent',
+      async h => {
+        const typed = await approving(h)
+        mkdirSync(join(machine.home.root, 'agents'), { recursive: true })
+        writeFileSync(join(machine.home.root, 'agents', String(typed.pid)), '')
+        return typed
+      },
+    ],
+  ])('a spool file that names %s approves nothing, with an alarm', async (_, why, claimed, more) => {
     await asking()
-    // whatever runs the tests may itself hang on a terminal: an agent above makes it certain
-    if (pid?.() === process.pid) {
-      mkdirSync(join(machine.home.root, 'agents'), { recursive: true })
-      writeFileSync(join(machine.home.root, 'agents', String(process.pid)), '')
-    }
     const handle = handleIn((await call('toolu_1')).reason)
-    leaveAnswer(handle, pid ? pid() : await loginShellChild(), more)
+    leaveAnswer(handle, await claimed(handle), more)
     await until(() => machine.entries('guard_refused').length === 1)
+    expect(machine.entries('guard_refused')).toMatchObject([{ handle, why }])
     expect((await call('toolu_2')).decision).toBe('deny')
     expect((await machine.ask('GET', '/api/status', { token: 'api' })).json.alarms).toMatchObject([
       { what: 'guard_refused' },
@@ -230,7 +236,7 @@ describe('rules side by side', () => {
     await machine.daemon.sync()
     machine.spend(20.1)
     const handle = handleIn((await call('toolu_1', attended)).reason)
-    leaveAnswer(handle, await loginShellChild(), { scope: 'session' })
+    leaveAnswer(handle, await approving(handle), { scope: 'session' })
     await until(() => machine.entries('guard_refused').length === 1)
     expect((await call('toolu_2', attended)).decision).toBe('deny')
   })
