@@ -179,6 +179,7 @@ test('a signed boundary stops a real agent, and the right person lets it go on',
     await openRequest(lead, handle)
     await lead.getByLabel(/Reason/).fill('Enough for today.')
     await lead.getByRole('button', { name: 'Deny' }).click()
+    await lead.getByRole('button', { name: 'Deny for a day' }).click()
     await expect(lead.getByText('Denied by')).toBeVisible()
     await expect(async () => {
       expect((await machine.holdpoint('explain', handle)).stdout).toContain('Chris Lind')

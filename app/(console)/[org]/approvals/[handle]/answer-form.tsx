@@ -7,12 +7,14 @@ import { useTRPC } from '#app/_client/trpc.tsx'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
+import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { TextArea } from '#app/_ui/text-area.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import type { Ceiling } from '#core/approval/answer.ts'
 import { ceilingText } from '#core/approval/describe.ts'
 import { compareDecimals } from '#core/approval/state.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import type { ApprovalDetail } from '#server/api/shapes.ts'
 
@@ -30,16 +32,17 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
   const ceilings = wantedCeilings(approval, limit)
   const limitError =
     ceilings === undefined ? 'Write an amount above what the session has cost, such as 40 or 40.50.' : undefined
+  const input = (which: Deed) => ({
+    org,
+    handle: approval.handle,
+    decision: which === 'deny' ? ('deny' as const) : ('approve' as const),
+    scope: which === 'session' ? ('session' as const) : ('step' as const),
+    until: which === 'session' ? (ceilings ?? []) : [],
+    reason,
+  })
   const send = (which: Deed) => {
     setDeed(which)
-    answer.mutate({
-      org,
-      handle: approval.handle,
-      decision: which === 'deny' ? 'deny' : 'approve',
-      scope: which === 'session' ? 'session' : 'step',
-      until: which === 'session' ? (ceilings ?? []) : [],
-      reason,
-    })
+    answer.mutate(input(which))
   }
   if (!approval.mayAnswer.ok) {
     return (
@@ -123,15 +126,29 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
             Let the session go on
             {shown ? ` up to ${ceilingText(shown)}` : ''}
           </Button>
-          <Button
-            variant="danger"
-            className="sm:ml-auto"
-            loading={busy('deny')}
-            disabled={answer.isPending}
-            onClick={() => send('deny')}
+          <ConfirmDialog
+            title="Deny it for a day?"
+            description={`${CLIENT_NAMES[approval.client]} is told to stop, and this session is refused for the same rule until the day is over. A denial is not taken back.`}
+            confirmLabel="Deny for a day"
+            trigger={
+              <Button variant="danger" className="sm:ml-auto" disabled={answer.isPending}>
+                Deny
+              </Button>
+            }
+            onConfirm={() => {
+              setDeed('deny')
+              return answer.mutateAsync(input('deny'))
+            }}
           >
-            Deny
-          </Button>
+            <Field label="Reason, for the record" optional hint="People see it here. The agent does not.">
+              <TextArea
+                value={reason}
+                maxLength={REASON_MAX}
+                rows={2}
+                onChange={event => setReason(event.target.value)}
+              />
+            </Field>
+          </ConfirmDialog>
         </div>
         <p className="text-ink-2 text-sm">
           “This step” lets exactly one held call through. “The session” lets it go on for at most a day. A denial stands
