@@ -110,9 +110,9 @@ export const daemonStop: Command = {
       else terminal.line('The daemon is not running.')
       return EXIT.ok
     }
-    checkPerson(home.root)
+    const { pid, tty } = checkPerson(home.root)
     confirmWord('While the daemon is stopped, nothing judges what agents do here.', 'stop')
-    await askDaemon(home, 'POST', '/api/stop')
+    await askDaemon(home, 'POST', '/api/stop', { pid, tty, at: new Date().toISOString() })
     if (!(await hasStopped(home))) {
       throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
     }
@@ -196,5 +196,5 @@ const ALARM_WORDS: Record<string, string> = {
   first_use_pin: 'the keys were trusted on first use',
   disk_full: 'the disk took no more',
   local_rules_broken: 'config.yaml has mistakes',
-  guard_refused: 'an approval was refused because no person could be seen behind it',
+  guard_refused: 'an approval, or a stop of the daemon, was refused because no person could be seen behind it',
 }

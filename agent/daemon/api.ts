@@ -1,4 +1,5 @@
 import { proof } from '#agent/crypto.ts'
+import { judgeAsker } from './claim.ts'
 import { type Incoming, type Reply, type Route, readFields, refuseRequest } from './door.ts'
 import { takeBack } from './requests.ts'
 import { takeResults } from './results.ts'
@@ -18,7 +19,7 @@ export type Acts = {
   preview(): object | undefined
 }
 
-/** The local API (CONTRACT "Daemon's loopback door"): it shows, denies, and fetches. Nothing here approves. */
+/** The local API (CONTRACT "Daemon's loopback door"): it shows, denies, and fetches. Nothing here approves, and a stop is a person's. */
 export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
   const get = (path: string, handle: (incoming: Incoming, match: RegExpExecArray) => Reply): Route => ({
     method: 'GET',
@@ -59,16 +60,41 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
         )
       }
     }),
-    act('stop', () => {
-      acts.stop()
-      return { status: 200, body: { ok: true } }
-    }),
+    {
+      method: 'POST',
+      path: /^\/api\/stop$/,
+      token: 'api',
+      handle: ({ body }) => {
+        const asked = readFields(body, ['pid', 'tty', 'at'])
+        return asked ? stop(runtime, asked, acts) : refuseRequest(400, 'BAD_INPUT', 'This takes pid, tty and at.')
+      },
+    },
   ]
 }
 
 function prove({ secret }: Runtime, n: string): Reply {
   if (!/^[0-9a-f]{16,128}$/.test(n)) return refuseRequest(400, 'BAD_INPUT', 'n must be 16 to 128 hexadecimal digits.')
   return { status: 200, text: proof(secret, n) }
+}
+
+/**
+ * Ends the daemon for whoever runs `holdpoint daemon stop`, and for nobody else who has the token: see judgeClaim. A signal from
+ * a program of the same user ends it all the same.
+ */
+function stop(runtime: Runtime, asked: Record<string, unknown>, acts: Acts): Reply {
+  const judged = judgeAsker(runtime, asked, ([group, command]) => group === 'daemon' && command === 'stop')
+  if (judged.ok) {
+    acts.stop()
+    return { status: 200, body: { ok: true } }
+  }
+  const { code, chain } = judged
+  record(runtime, { kind: 'guard_refused', act: 'daemon stop', why: code, ...(chain ? { chain } : {}) })
+  const why = code.replaceAll('_', ' ')
+  return refuseRequest(
+    403,
+    'GUARD_REFUSED',
+    `The daemon looked at who asks and goes on running: ${why}. That is recorded.`,
+  )
 }
 
 /** Looks for what was answered at the client's own prompt: a no there calls no hook, and the next walk may be a minute away. */

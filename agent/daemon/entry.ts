@@ -126,7 +126,8 @@ export type EntryBody =
   | { kind: 'late'; handle: string }
   | { kind: 'declined'; handle: string; toolUse: string }
   | { kind: 'denied_here'; handle: string }
-  | { kind: 'guard_refused'; handle: string; why: string; chain?: string[] }
+  /** Somebody asked for what loosens and was no person to be seen: an answer to `handle`, or what `act` names. */
+  | { kind: 'guard_refused'; handle?: string; act?: 'daemon stop'; why: string; chain?: string[] }
   | { kind: 'spend'; handle: string; answerId: string; toolUse: string; session: string }
   | { kind: 'second_use'; handle: string; answerId: string; toolUse: string }
   | { kind: 'lapsed'; handle: string; answerId: string }

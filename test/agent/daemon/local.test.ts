@@ -225,6 +225,32 @@ describe('ask, with nobody there', () => {
   })
 })
 
+describe('a stop', () => {
+  const stop = (asked: object) =>
+    machine.ask('POST', '/api/stop', { token: 'api', body: JSON.stringify({ ...asked, at: new Date().toISOString() }) })
+
+  test('with the owner’s token alone stops nothing and is recorded', async () => {
+    await asking()
+    const other = await typedCommand(machine, ['daemon', 'status'])
+    expect(await stop({})).toMatchObject({ status: 403, json: { error: { code: 'GUARD_REFUSED' } } })
+    expect(await stop({ pid: process.pid, tty: '/dev/pts/1' })).toMatchObject({ status: 403 })
+    expect(await stop(other)).toMatchObject({ status: 403 })
+    expect((await call('toolu_1')).decision).toBe('deny')
+    expect(machine.entries('guard_refused')).toMatchObject([
+      { act: 'daemon stop', why: 'not_a_claim' },
+      { act: 'daemon stop', why: 'another_program' },
+      { act: 'daemon stop', why: 'another_command' },
+    ])
+  })
+
+  test('asked for by `holdpoint daemon stop` at a terminal ends it', async () => {
+    await asking()
+    expect(await stop(await typedCommand(machine, ['daemon', 'stop']))).toMatchObject({ status: 200 })
+    await machine.daemon.stopped
+    expect(machine.entries('stopped')).toHaveLength(1)
+  })
+})
+
 describe('rules side by side', () => {
   test('an organisation’s request can never be approved on the machine', async () => {
     const org = new Organisation()

@@ -39,7 +39,7 @@ const ALARMS: Record<string, string> = {
   first_use_pin: 'It pinned the first root it saw, without a digest',
   disk_full: 'Its disk is full',
   local_rules_broken: "The developer's own rules cannot be read; the last good ones hold",
-  guard_refused: 'An approval at the terminal was refused: it may have come from an agent',
+  guard_refused: 'An approval at the terminal, or a stop of the daemon, was refused: it may have come from an agent',
 }
 
 /** Why a machine did not take what was offered to it. */
