@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { openToAppend, readRegular } from './regular-file.ts'
 
 /** The edge of the file system that the daemon writes through; tests hand in one that fails. */
 export type Disk = {
@@ -22,7 +13,7 @@ export type Disk = {
 }
 
 export const DISK: Disk = {
-  open: (path, flags, mode) => openSync(path, flags, mode),
+  open: (path, flags, mode) => (flags === 'a' ? openToAppend(path, mode) : openSync(path, flags, mode)),
   write: (fd, bytes) => writeSync(fd, bytes),
   fsync: fd => fsyncSync(fd),
   close: fd => closeSync(fd),
@@ -100,16 +91,26 @@ export function ensureDir(path: string): void {
   if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 })
 }
 
-/** The bytes of a file; undefined when it is not there or cannot be read. */
-export function readBytes(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path)
-  } catch {
-    return undefined
-  }
+/** Larger than anything that lies in a home beside the journal. */
+const HOME_FILE_MAX = 16 * 1024 * 1024
+
+/**
+ * The bytes of a file of our own; undefined when it is not there or cannot be read. What another program has put in its place
+ * (a pipe, a link, a device, another user's file) is not read and blocks nothing.
+ */
+export function readBytes(path: string, maxBytes = HOME_FILE_MAX): Buffer | undefined {
+  const read = readRegular(path, { maxBytes, own: true })
+  return 'bytes' in read ? read.bytes : undefined
 }
 
-export const readText = (path: string): string | undefined => readBytes(path)?.toString('utf8')
+export const readText = (path: string, maxBytes?: number): string | undefined =>
+  readBytes(path, maxBytes)?.toString('utf8')
+
+/** A file that a person keeps, config.yaml or a client's settings: it may be a link, into a repository of dotfiles say. */
+export function readKeptText(path: string): string | undefined {
+  const read = readRegular(path, { maxBytes: HOME_FILE_MAX, links: true })
+  return 'bytes' in read ? read.bytes.toString('utf8') : undefined
+}
 
 /** A JSON file of our own; undefined when it is absent, unreadable or no JSON. */
 export function readJson<T>(path: string): T | undefined {

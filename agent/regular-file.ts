@@ -40,3 +40,15 @@ export function readRegular(
     if (fd !== undefined) closeSync(fd)
   }
 }
+
+/**
+ * Opens a regular file to write at its end, making it (0600) when it is not there. A pipe does not block it, and neither a link
+ * nor a device is written to. @throws what the system says, or EINVAL for what is no file
+ */
+export function openToAppend(path: string, mode = 0o600): number {
+  const { O_WRONLY, O_APPEND, O_CREAT } = constants
+  const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, mode)
+  if (fstatSync(fd).isFile()) return fd
+  closeSync(fd)
+  throw Object.assign(new Error(`${path} is not a file`), { code: 'EINVAL' })
+}

@@ -1,7 +1,7 @@
 import { chmodSync, realpathSync, statSync } from 'node:fs'
 import { askDaemon, type DaemonStatus, type StatusRule } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
-import { type Home, readText, writeAtomic } from '#agent/home.ts'
+import { type Home, readKeptText, writeAtomic } from '#agent/home.ts'
 import { columns, count, localTime, plain, type Terminal } from '#agent/terminal.ts'
 import { setStage } from '#core/boundary/edit.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
@@ -134,7 +134,7 @@ export const demote: Command = {
 
 function setRuleStage({ args, home, json, terminal }: Call, stage: 'enforce' | 'shadow'): 0 {
   const name = args[0]!
-  const text = readText(home.config)
+  const text = readKeptText(home.config)
   if (text === undefined && !name.startsWith('org:'))
     throw new CommandFailure(
       'missing',

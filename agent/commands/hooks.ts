@@ -5,7 +5,7 @@ import type { ClientAdapter, ClientHome, HookChange, HookInspection, HookInstall
 import { claude } from '#agent/clients/claude/claude.ts'
 import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
-import { type Home, readText } from '#agent/home.ts'
+import { type Home, readKeptText } from '#agent/home.ts'
 import { hookInstall, hookPrograms } from '#agent/hook-programs.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
 import { TrustStore } from '#agent/trust/store.ts'
@@ -65,7 +65,7 @@ export const hooksInstall: Command = {
       return EXIT.ok
     }
     const change = adapter.hooks.install(client, request, { dryRun: false })
-    const settings = readText(change.file) ?? ''
+    const settings = readKeptText(change.file) ?? ''
     const canary = await sendCanary(settings, adapter.hookPath, process.env, home.root)
     const inspection = inspect(adapter, request)
     if (json)
@@ -128,7 +128,7 @@ export const hooksStatus: Command = {
     const out: unknown[] = []
     for (const adapter of adapters) {
       const inspection = inspect(adapter, door && installRequest(home, adapter, door, undefined))
-      const settings = readText(adapter.hooks.settingsPath(clientHome())) ?? ''
+      const settings = readKeptText(adapter.hooks.settingsPath(clientHome())) ?? ''
       const canary =
         inspection.level === 'not_installed'
           ? undefined

@@ -1,7 +1,8 @@
-import { appendFileSync, statSync, truncateSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, writeSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { random } from '#agent/crypto.ts'
 import { ensureDir, type Home, readBytes, readJson, writeAtomic } from '#agent/home.ts'
+import { openToAppend } from '#agent/regular-file.ts'
 import { base64url } from '#core/bytes.ts'
 import { DaemonRefused } from './lock.ts'
 
@@ -53,8 +54,13 @@ export function logTo(home: Home, now: () => number): (line: string) => void {
   return line => {
     try {
       ensureDir(home.root)
-      if ((statSync(home.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX) truncateSync(home.log, 0)
-      appendFileSync(home.log, `${new Date(now()).toISOString()} ${line.replace(/\n/g, '\n  ')}\n`, { mode: 0o600 })
+      const fd = openToAppend(home.log)
+      try {
+        if (fstatSync(fd).size > LOG_MAX) ftruncateSync(fd, 0)
+        writeSync(fd, `${new Date(now()).toISOString()} ${line.replace(/\n/g, '\n  ')}\n`)
+      } finally {
+        closeSync(fd)
+      }
     } catch {
       // a log is the least of what a full disk costs
     }

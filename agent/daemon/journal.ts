@@ -1,12 +1,14 @@
-import { ftruncateSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { ftruncateSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { crypto } from '#agent/crypto.ts'
-import { ensureDir, type Home, readJson, writeAll, writeJson } from '#agent/home.ts'
+import { ensureDir, type Home, readJson, readText, writeAll, writeJson } from '#agent/home.ts'
 import { type JournalHead, lineHash, type ReportedHead } from '#core/journal.ts'
 import type { Entry, EntryBody } from './entry.ts'
 
 /** A file of the journal is closed at this size; the chain goes on in the next. */
 const FILE_MAX = 8 * 1024 * 1024
+/** A file is closed with the line that fills it; more than this is none of ours. */
+const READ_MAX = 8 * FILE_MAX
 /** Lines kept in memory while the disk takes none; beyond it the oldest cannot be kept and the loss is told. */
 const UNWRITTEN_MAX = 5000
 
@@ -148,7 +150,7 @@ export class Journal {
   /** Entries that name a handle, oldest first: for `explain`, where memory no longer has them. */
   find(handle: string): Entry[] {
     return this.files().flatMap(name =>
-      readFileSync(join(this.home.journal, name), 'utf8')
+      (this.read(name) ?? '')
         .split('\n')
         .filter(line => line.includes(handle))
         .map(line => JSON.parse(line) as Entry),
@@ -173,13 +175,17 @@ export class Journal {
     }
   }
 
+  private read(name: string): string | undefined {
+    return readText(join(this.home.journal, name), READ_MAX)
+  }
+
   private hashAt(seq: number): string | undefined {
     const file = this.files()
       .filter(name => Number(NAME.exec(name)![1]) <= seq)
       .at(-1)
     if (!file) return undefined
     const first = Number(NAME.exec(file)![1])
-    const line = readFileSync(join(this.home.journal, file), 'utf8').split('\n')[seq - first]
+    const line = this.read(file)?.split('\n')[seq - first]
     return line ? lineHash(line, crypto.sha256) : undefined
   }
 
@@ -252,7 +258,8 @@ export class Journal {
     let hash = ''
     let cutBytes = 0
     for (const [i, name] of files.entries()) {
-      const text = readFileSync(join(this.home.journal, name), 'utf8')
+      const text = this.read(name)
+      if (text === undefined) return { entries, hash, broken: true, cutBytes: 0 }
       const lines = text.split('\n')
       // a line without its end is one that was being written when the process died; only the newest file can have one
       const tail = lines.pop()!

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { lstatSync, readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
+import { ensureDir, type Home, readBytes, remove, writeAll } from '#agent/home.ts'
 
 /** A file per day, the newest kept: a session older than that is not looked at again. */
 const DAYS_KEPT = 3
@@ -65,9 +65,10 @@ export class Judged {
     this.closeFile()
     ensureDir(this.home.judged)
     const path = join(this.home.judged, `${day}.ids`)
-    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    const size = stat?.size ?? 0
     // a mark that was half written when the process died
-    if (size % LINE !== 0) truncateSync(path, size - (size % LINE))
+    if (stat?.isFile() && size % LINE !== 0) truncateSync(path, size - (size % LINE))
     this.fd = this.home.disk.open(path, 'a', 0o600)
     this.day = day
     for (const name of this.files().slice(0, -DAYS_KEPT)) remove(join(this.home.judged, name))
@@ -84,11 +85,9 @@ export class Judged {
   }
 
   private load(path: string): void {
-    try {
-      for (const mark of readFileSync(path, 'latin1').split('\n')) if (mark.length === LINE - 1) this.marks.add(mark)
-    } catch {
-      // unreadable: as if nothing had been judged that day
-    }
+    // unreadable: as if nothing had been judged that day
+    const marks = readBytes(path)?.toString('latin1').split('\n') ?? []
+    for (const mark of marks) if (mark.length === LINE - 1) this.marks.add(mark)
   }
 }
 

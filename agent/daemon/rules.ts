@@ -43,7 +43,7 @@ export class Rules {
     private readonly onLocalChange: (local: LocalRules) => void,
   ) {
     // one byte more than is allowed, so that a file too large is told as such by the parser
-    this.config = new WatchedFile(home.config, 16 * BOUNDARIES_TEXT_MAX)
+    this.config = new WatchedFile(home.config, 16 * BOUNDARIES_TEXT_MAX, true)
     this.lastGood = readText(home.localGood)
   }
 

@@ -1,7 +1,8 @@
 /** Starts the daemon on its own, away from whoever asked for it. Used by hooks and by `holdpoint daemon start`. */
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openToAppend } from '#agent/regular-file.ts'
 
 /**
  * What the daemon may inherit. An agent's environment holds API keys, and what a project's settings plant there
@@ -37,13 +38,13 @@ export function launchDaemon(
 ): boolean {
   if (!claimStart(home)) return false
   statSync(program)
-  const log = openSync(join(home, 'daemon.log'), 'a', 0o600)
+  const log = openLog(join(home, 'daemon.log'))
   try {
     const kept = Object.fromEntries(INHERITED.map(name => [name, env[name]]).filter(([, value]) => value !== undefined))
     const child = spawn(process.execPath, [program, 'daemon'], {
       cwd: home,
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', log ?? 'ignore', log ?? 'ignore'],
       env: { ...kept, HOLDPOINT_HOME: home },
       windowsHide: true,
     })
@@ -51,7 +52,16 @@ export function launchDaemon(
     child.unref()
     return true
   } finally {
-    closeSync(log)
+    if (log !== undefined) closeSync(log)
+  }
+}
+
+/** A log that cannot be written keeps nobody from starting. */
+function openLog(path: string): number | undefined {
+  try {
+    return openToAppend(path)
+  } catch {
+    return undefined
   }
 }
 

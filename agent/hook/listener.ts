@@ -2,6 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegular } from '#agent/regular-file.ts'
 import { askLoopback } from './loopback.ts'
 
 /** Why the listener is not ours; undefined = it proved itself. @throws LoopbackFailure when nobody answers */
@@ -10,7 +11,9 @@ export async function findImpostor(home: string, port: number, timeoutMs: number
   if (uid !== undefined && uid !== process.getuid?.()) return `the port belongs to user ${uid}`
   const nonce = randomBytes(16).toString('hex')
   const { status, body } = await askLoopback({ port, method: 'GET', path: `/prove?n=${nonce}`, timeoutMs })
-  const expected = expectedProof(readFileSync(join(home, 'secret')), nonce)
+  const secret = readRegular(join(home, 'secret'), { maxBytes: 32, own: true })
+  if (!('bytes' in secret)) return 'this machine’s secret cannot be read, so nobody can prove anything'
+  const expected = expectedProof(secret.bytes, nonce)
   const given = Buffer.from(body.trim(), 'latin1')
   const same = given.length === expected.length && timingSafeEqual(given, Buffer.from(expected, 'latin1'))
   return status === 200 && same ? undefined : 'the listener could not prove that it is the daemon'

@@ -3,9 +3,10 @@
  * standard input. Hands it to the daemon; when the daemon is down it starts it and leaves the event in the spool. Nothing
  * that goes wrong here reaches the client: exit 0 without a word, and the reason in the spool.
  */
-import { readFileSync, readSync } from 'node:fs'
+import { readSync } from 'node:fs'
 import { join } from 'node:path'
 import { rememberAgent } from '#agent/guard/seen-agents.ts'
+import { readRegular } from '#agent/regular-file.ts'
 import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
 import { findHome } from './home-place.ts'
 import { askLoopback, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
@@ -63,7 +64,9 @@ async function readInput(): Promise<Buffer> {
 
 function readDoor(): { port: number; hookToken: string } | undefined {
   try {
-    const door = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as { port?: unknown; hookToken?: unknown }
+    const kept = readRegular(join(home, 'daemon.json'), { maxBytes: 64 * 1024, own: true })
+    if (!('bytes' in kept)) return undefined
+    const door = JSON.parse(kept.bytes.toString('utf8')) as { port?: unknown; hookToken?: unknown }
     return typeof door.port === 'number' && typeof door.hookToken === 'string'
       ? { port: door.port, hookToken: door.hookToken }
       : undefined

@@ -128,7 +128,7 @@ export class TrustStore {
   private readRules(jws: string | undefined, why: string | undefined): void {
     const { root, pin } = this
     if (!root || !pin) return
-    const waiting = readText(this.home.nextRuleset)
+    const waiting = readText(this.home.nextRuleset, RULE_SET_MAX)
     for (const [text, isNext] of [
       [jws, false],
       [waiting, true],

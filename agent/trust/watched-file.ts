@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
+import { readRegular } from '#agent/regular-file.ts'
 
 /**
  * A file that is read again whenever it has changed, and compared by its bytes then: an unchanged file costs one stat.
- * Reads regular files only, bounded, without blocking on a pipe.
+ * Reads regular files only, bounded, without blocking on a pipe. `links`: a person's own file, which may be a link.
  */
 export class WatchedFile {
   private mark = ''
@@ -12,11 +13,12 @@ export class WatchedFile {
   constructor(
     readonly path: string,
     private readonly maxBytes: number,
+    private readonly links = false,
   ) {}
 
   /** `changed` is true when the bytes differ from those of the last look. `bytes` is undefined when there is no readable file. */
   look(): { changed: boolean; bytes: Buffer | undefined; why?: 'absent' | 'unreadable' | 'too_large' } {
-    const stat = statSync(this.path, { bigint: true, throwIfNoEntry: false })
+    const stat = (this.links ? statSync : lstatSync)(this.path, { bigint: true, throwIfNoEntry: false })
     const mark = stat ? `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}` : 'absent'
     if (this.looked && mark === this.mark) return { changed: false, bytes: this.bytes }
     this.mark = mark
@@ -28,25 +30,10 @@ export class WatchedFile {
   }
 
   private read(): { bytes: Buffer | undefined; why?: 'unreadable' | 'too_large' } {
-    let fd: number | undefined
-    try {
-      fd = openSync(this.path, constants.O_RDONLY | constants.O_NONBLOCK)
-      const { size } = fstatSync(fd)
-      if (!fstatSync(fd).isFile()) return { bytes: undefined, why: 'unreadable' }
-      if (size > this.maxBytes) return { bytes: undefined, why: 'too_large' }
-      const bytes = Buffer.alloc(size)
-      let at = 0
-      while (at < size) {
-        const n = readSync(fd, bytes, at, size - at, at)
-        if (n === 0) break
-        at += n
-      }
-      return { bytes: bytes.subarray(0, at) }
-    } catch {
-      return { bytes: undefined, why: 'unreadable' }
-    } finally {
-      if (fd !== undefined) closeSync(fd)
-    }
+    const { maxBytes, links } = this
+    const read = readRegular(this.path, { maxBytes, ...(links ? { links } : { own: true }) })
+    if ('bytes' in read) return read
+    return { bytes: undefined, why: read.why === 'too_large' ? 'too_large' : 'unreadable' }
   }
 }
 
