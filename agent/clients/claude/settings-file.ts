@@ -1,4 +1,4 @@
-/** Claude Code's settings.json on disk: follows a link to its target, keeps the mode, replaces the file in one step. */
+/** Claude Code's settings.json on disk: follows a link to its target, never widens the mode, replaces the file in one step. */
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ const SETTINGS_MAX = 4 * 1024 * 1024
 /** The client's own folder: CLAUDE_CONFIG_DIR, else `.claude` in the home. */
 export const claudeDir = (home: ClientHome) => home.env.CLAUDE_CONFIG_DIR || join(home.homeDir, '.claude')
 
-type Loaded = { file: string; text: string | undefined; mode: number }
+type Loaded = { file: string; text: string | undefined; mode: number; own: boolean }
 
 function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -25,14 +25,14 @@ function load(path: string): Loaded {
     if (!isMissing(error)) throw new HookEditError('unreadable', `cannot read ${path}`, { file: path })
     const link = fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
     if (link) throw new HookEditError('unsafe_file', `${path} is a link to nothing`, { file: path })
-    return { file, text: undefined, mode: 0o600 }
+    return { file, text: undefined, mode: 0o600, own: true }
   }
   try {
     const stat = fs.statSync(file)
     if (!stat.isFile()) throw new HookEditError('unsafe_file', `${path} is not a file`, { file: path })
     if (stat.size > SETTINGS_MAX) throw new HookEditError('unsafe_file', `${path} is too large`, { file: path })
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fs.readFileSync(file))
-    return { file, text, mode: stat.mode & 0o777 }
+    return { file, text, mode: stat.mode & 0o777, own: stat.uid === process.getuid?.() }
   } catch (error) {
     if (error instanceof HookEditError) throw error
     if (error instanceof TypeError) throw new HookEditError('unparsable', `${path} is not UTF-8`, { file: path })
@@ -100,21 +100,39 @@ function replace(loaded: Loaded, path: string, after: string | undefined): void 
 const isBlank = (text: string | undefined): text is undefined => text === undefined || text.trim() === ''
 const hasOurs = (text: string | undefined) => !isBlank(text) && findOurEntries(readSettings(text)).length > 0
 
+/**
+ * The mode that the file gets at an install. It then holds the token that hooks come in with: another user of the machine who
+ * reads it could send events in this one's name. Another user's file keeps the mode that its owner gave it.
+ */
+const modeWithToken = ({ mode, own }: Loaded) => (own && (mode & 0o077) !== 0 ? 0o600 : mode)
+
 /** @throws HookEditError; nothing is written then */
 export function installHooks(home: ClientHome, request: HookInstall, options: { dryRun: boolean }): HookChange {
   const path = join(claudeDir(home), 'settings.json')
   const loaded = load(path)
   const before = loaded.text
   const plan: SettingsPlan = withFile(path, () => planInstall(before, request, home.env))
-  const change: HookChange = { file: path, changes: plan.changes, before, after: plan.text, dryRun: options.dryRun }
-  if (options.dryRun || plan.changes.length === 0) return change
+  const mode = modeWithToken(loaded)
+  const tightened =
+    mode === loaded.mode
+      ? []
+      : [
+          `changed the file’s mode from ${loaded.mode.toString(8)} to ${mode.toString(8)}: it holds the hook’s token, which no other user of this machine may read`,
+        ]
+  const changes = [...plan.changes, ...tightened]
+  const change: HookChange = { file: path, changes, before, after: plan.text, dryRun: options.dryRun }
+  if (options.dryRun || changes.length === 0) return change
+  if (plan.changes.length === 0) {
+    fs.chmodSync(loaded.file, mode)
+    return change
+  }
   fs.mkdirSync(dirname(loaded.file), { recursive: true, mode: 0o700 })
   // an update of our own entries keeps the way back to the text before us
   const was = before === undefined ? undefined : formerText(loaded.file, before)
   const former = was?.found ? was.text : hasOurs(before) ? planUninstall(before!).text : before
   const backup = former === undefined ? absentPath(loaded.file, plan.text) : backupPath(loaded.file, plan.text)
   writeAtomically(backup, former ?? '', 0o600)
-  replace(loaded, path, plan.text)
+  replace({ ...loaded, mode }, path, plan.text)
   if (before !== undefined && was?.found && plan.text !== before) dropBackups(loaded.file, before)
   return { ...change, backup: former === undefined ? undefined : backup }
 }

@@ -225,14 +225,45 @@ describe('on disk', () => {
     expect(read()).toBe(BOTH.replace('"opus"', '"haiku"'))
   })
 
-  test('the mode stays, a link stays a link, and no temporary file is left', () => {
+  test('no other user of the machine can read the token: the mode is tightened, said, and never widened', () => {
+    const modes: [number, number][] = [
+      [0o644, 0o600],
+      [0o660, 0o600],
+      [0o600, 0o600],
+      [0o400, 0o400],
+    ]
+    for (const [before, after] of modes) {
+      fs.rmSync(file, { force: true })
+      fs.writeFileSync(file, FOREIGN)
+      fs.chmodSync(file, before)
+      const planned = claude.hooks.install(home, REQUEST, { dryRun: true })
+      expect(fs.statSync(file).mode & 0o777).toBe(before)
+      const { changes } = claude.hooks.install(home, REQUEST, go)
+      expect(changes).toEqual(planned.changes)
+      expect(fs.statSync(file).mode & 0o777).toBe(after)
+      const said = `changed the file’s mode from ${before.toString(8)} to 600`
+      expect(changes.some(change => change.startsWith(said))).toBe(before !== after)
+    }
+  })
+
+  test('a file with our hooks that was widened since is tightened by the next install, and by that alone', () => {
+    claude.hooks.install(home, REQUEST, go)
+    fs.chmodSync(file, 0o604)
+    const was = read()
+    expect(claude.hooks.install(home, REQUEST, go).changes).toHaveLength(1)
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+    expect(read()).toBe(was)
+    expect(claude.hooks.install(home, REQUEST, go).changes).toEqual([])
+  })
+
+  test('a link stays a link, and no temporary file is left', () => {
     const target = join(dir, 'dotfiles.json')
     fs.writeFileSync(target, FOREIGN)
     fs.chmodSync(target, 0o644)
     fs.symlinkSync(target, file)
     claude.hooks.install(home, REQUEST, go)
     expect(fs.lstatSync(file).isSymbolicLink()).toBe(true)
-    expect(fs.statSync(target).mode & 0o777).toBe(0o644)
+    expect(fs.statSync(target).mode & 0o777).toBe(0o600)
     expect(fs.readFileSync(target, 'utf8')).toBe(install(FOREIGN))
     expect(fs.readdirSync(dir).filter(n => n.endsWith('.tmp'))).toEqual([])
   })
