@@ -25,7 +25,7 @@ export async function getOverview(ctx: FeatureContext<MemberActor>) {
     bites(ctx),
     listEvidence(ctx, {}),
     ctx.db.member.count({ where: { orgId, removedAt: null } }),
-    ctx.db.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { restoredAt: true } }),
+    ctx.db.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { restoredAt: true, selfAnswer: true } }),
   ])
   const count = (...states: string[]) => machines.filter(machine => states.includes(machine.state)).length
   const here = machines.length - count('left', 'revoked')
@@ -50,7 +50,12 @@ export async function getOverview(ctx: FeatureContext<MemberActor>) {
           },
     bite,
     recent: evidence.items.slice(0, RECENT),
-    setup: { hasMachine: here > 0, hasRules: current.version > 0, hasMembers: members > 1 },
+    setup: {
+      hasMachine: here > 0,
+      hasRules: current.version > 0,
+      hasMembers: members > 1,
+      selfAnswer: organisation.selfAnswer,
+    },
     restoredAt: organisation.restoredAt,
   }
 }

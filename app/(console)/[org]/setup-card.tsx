@@ -5,6 +5,14 @@ import { Card } from '#app/_ui/card.tsx'
 import type { Right } from '#core/permission.ts'
 import type { Overview } from './outputs.ts'
 
+/** Why somebody else is needed, by what the organisation has set for own requests. */
+const SELF_WORDS: Record<Overview['setup']['selfAnswer'], string> = {
+  never: 'Nobody answers their own requests here: a rule with an approver needs a second person with the role.',
+  account:
+    'Whoever holds the role may answer their own requests here, after signing in with an account of their own. A second person makes it a second look.',
+  key: 'One’s own requests take an approval key here: a rule with an approver needs a second person with the role.',
+}
+
 type Props = { org: string; setup: Overview['setup']; rights: readonly Right[] }
 
 /** What is still missing before the product does its work, and the one thing to do next. Goes away by itself. */
@@ -29,7 +37,7 @@ export function SetupCard({ org, setup, rights }: Props) {
     {
       done: setup.hasMembers,
       title: 'Invite somebody who can answer',
-      text: 'Nobody approves their own requests: a rule with an approver needs a second person with the role.',
+      text: SELF_WORDS[setup.selfAnswer],
       href: `/${org}/members`,
       act: 'Invite a member',
       who: rights.includes('member.invite') ? undefined : 'An admin does this.',

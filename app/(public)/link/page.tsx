@@ -19,7 +19,7 @@ const MAILED: Way = {
 }
 const CONSOLE: Way = {
   title: 'Sign in as the owner',
-  sub: 'This one-time address comes from the first start. It works once. In such a session you may do all that an owner may, except answer requests of your own machines.',
+  sub: 'This one-time address comes from whoever started this installation. It works once. In such a session you may do all that an owner may, except answer requests of your own machines.',
   action: '/auth/console',
   button: 'Sign in once',
   field: 't',

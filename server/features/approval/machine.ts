@@ -71,7 +71,10 @@ export async function markGrant(
   return true
 }
 
-/** Everything open of a machine is withdrawn and its grants end: it left, was revoked, or its laptop is lost. */
+/**
+ * Everything open of a machine is withdrawn and its grants end: it left, was revoked, or its laptop is lost. The record says
+ * whose act that was: the machine's own, its member's, or an admin's.
+ */
 export async function endAllOfMachine(
   tx: Tx,
   ctx: Pick<FeatureContext, 'actor' | 'now' | 'random'>,
@@ -84,8 +87,11 @@ export async function endAllOfMachine(
     include: { votes: true },
     orderBy: { receivedAt: 'asc' },
   })
-  for (const row of rows)
-    await endApproval(tx, ctx, row, row.state === 'pending' ? 'withdrawn' : 'revoked', { why, by: 'machine' })
+  const { actor } = ctx
+  for (const row of rows) {
+    const by = actor.kind === 'member' ? (actor.memberId === row.memberId ? 'member' : 'admin') : actor.kind
+    await endApproval(tx, ctx, row, row.state === 'pending' ? 'withdrawn' : 'revoked', { why, by })
+  }
 }
 
 /** Everything pending of an organisation is withdrawn: the database was restored. */

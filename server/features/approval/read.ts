@@ -4,9 +4,10 @@ import type { ApprovalRequest } from '#core/approval/request.ts'
 import { judgeAnswerer, judgeRevoker } from '#core/approval/state.ts'
 import { describeRule } from '#core/boundary/describe.ts'
 import { ruleFromJson } from '#core/boundary/rule.ts'
+import type { EvidenceEntry } from '#core/evidence/entry.ts'
 import { whyNot } from '#core/permission.ts'
 import { ROLES, roleRank } from '#core/role.ts'
-import type { Prisma } from '#generated/prisma/client.ts'
+import type { Prisma, ApprovalRequest as Stored } from '#generated/prisma/client.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { eligibleMembers } from './eligible.ts'
 import { asAnswerer, asApproval, type KeptRules } from './load.ts'
@@ -107,7 +108,7 @@ export async function getApproval(ctx: FeatureContext<MemberActor>, { handle }: 
     ruleVersion: record.ruleVersion,
     crossed: request.figures.map(figure => ({ title: figureTitle(figure), value: figureText(figure), figure })),
     ceilings: kept.terms.ceilings,
-    eligible: eligible.map(member => ({ name: member.name, role: member.role })),
+    eligible: eligible.map(({ id, name, role }) => ({ name, role, me: id === actor.memberId })),
     selfAnswer: record.selfAnswer,
     ownRequest: record.memberId === actor.memberId,
     requestDigest: record.digest,
@@ -115,8 +116,25 @@ export async function getApproval(ctx: FeatureContext<MemberActor>, { handle }: 
     attempt: request.attempt,
     standsUntil: record.standsUntil,
     withdrawnBy: record.withdrawnBy,
+    ended: await endOf(ctx, record),
     askedBefore: before.map(b => toRow(b, actor, me, now)),
     mayWithdraw: row.state === 'pending' && record.memberId === actor.memberId,
     mayRevoke: row.state === 'approved' && judgeRevoker(record.role, actor).ok,
   }
+}
+
+/** How a request was withdrawn or its grant taken back, as the ledger has it: whose act it was, and why where that was said. */
+async function endOf(
+  ctx: FeatureContext,
+  { orgId, handle, state }: Pick<Stored, 'orgId' | 'handle' | 'state'>,
+): Promise<{ by: string; why?: string } | undefined> {
+  if (state !== 'withdrawn' && state !== 'revoked') return undefined
+  const found = await ctx.db.evidenceEntry.findFirst({
+    where: { orgId, subjectRef: handle, kind: `approval.${state}` },
+    orderBy: { seq: 'desc' },
+    select: { bytes: true },
+  })
+  if (!found) return undefined
+  const { by, why } = (JSON.parse(Buffer.from(found.bytes).toString('utf8')) as EvidenceEntry).data
+  return { by: String(by ?? 'machine'), ...(typeof why === 'string' ? { why } : {}) }
 }

@@ -63,13 +63,13 @@ export const ROW = {
 } as const
 
 /**
- * A pending row past its expiry reads as expired, whether or not housekeeping has come by: what people see and what an
- * answer would meet never differ.
+ * A pending row past its expiry reads as expired, and a grant past its time as lapsed, whether or not housekeeping has come
+ * by: what people see and what an answer or a machine would meet never differ.
  */
 export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Date): ApprovalRow {
   const request = record.request as ApprovalRequest
   const approval = asApproval(record)
-  const state = record.state === 'pending' && record.expiresAt <= now ? 'expired' : record.state
+  const state = stateNow(record, now)
   const signed = record.answer ? storedPayload<Answer>(record.answer.jws) : undefined
   return {
     handle: record.handle,
@@ -103,4 +103,10 @@ export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Da
     })),
     ...(signed && signed.decision === 'approve' ? { scope: signed.scope, until: signed.until } : {}),
   }
+}
+
+function stateNow({ state, expiresAt, standsUntil }: RowRecord, now: Date): ApprovalState {
+  if (state === 'pending' && expiresAt <= now) return 'expired'
+  if (state === 'approved' && standsUntil !== null && standsUntil <= now) return 'lapsed'
+  return state
 }

@@ -316,6 +316,18 @@ describe('ending', () => {
     const { states } = await answersAfter(contextOf(db.prisma, machine.actor), { after: 0 })
     expect(states.find(s => s.handle === answer.handle)).toMatchObject({ state: 'revoked' })
   })
+  it('a grant reads as lapsed from the moment its time is over, before housekeeping came by', async () => {
+    const { answer } = await file()
+    await approve(answer.handle, lead, { scope: 'session' })
+    const { standsUntil } = await db.prisma.approvalRequest.findFirstOrThrow({ where: { handle: answer.handle } })
+    const at = async (ms: number) => {
+      const now = new Date(standsUntil!.getTime() + ms)
+      const { state, mayRevoke } = await getApproval(contextOf(db.prisma, lead, now), { handle: answer.handle })
+      return { state, mayRevoke }
+    }
+    expect(await at(-1)).toEqual({ state: 'approved', mayRevoke: true })
+    expect(await at(0)).toEqual({ state: 'lapsed', mayRevoke: false })
+  })
   it('housekeeping expires what is due and nothing else', async () => {
     const due = await file({ createdAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 100).toISOString() })
     const waiting = await file()

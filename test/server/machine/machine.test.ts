@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { fileRequest } from '#server/features/approval/file-request.ts'
+import { getApproval } from '#server/features/approval/read.ts'
 import { leave, revokeMachine } from '#server/features/machine.ts'
 import { getMachine, listMachines, stateOf } from '#server/features/machine-list.ts'
+import { reportLaptopLost } from '#server/features/member.ts'
 import { useDatabase } from '../../support/db.ts'
 import {
   actorOf,
@@ -94,6 +96,31 @@ describe('ending a machine', () => {
     expect(await live()).toBe(0)
     expect(await db.prisma.session.count({ where: { orgId: org.id } })).toBe(0)
     expect((await getMachine(owner(), { id: machine.id })).state).toBe('revoked')
+  })
+})
+
+it.each([
+  ['leaves by itself', 'machine', 'left', () => leave(contextOf(db.prisma, machine.actor))],
+  ['is revoked by an admin', 'admin', 'revoked', () => revokeMachine(owner(), { id: machine.id })],
+  [
+    'is revoked by its member',
+    'member',
+    'revoked',
+    () => revokeMachine(contextOf(db.prisma, actorOf(org, dev, 'member')), { id: machine.id }),
+  ],
+  [
+    'is on a laptop that an admin reported lost',
+    'admin',
+    'laptop_lost',
+    () => reportLaptopLost(owner(), { memberId: dev }),
+  ],
+] as const)('what a machine asked for that %s was ended by: %s', async (_, by, why, end) => {
+  const handle = await waiting()
+  await end()
+  expect(await getApproval(owner(), { handle })).toMatchObject({
+    state: 'withdrawn',
+    withdrawnBy: by,
+    ended: { by, why },
   })
 })
 

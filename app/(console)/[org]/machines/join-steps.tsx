@@ -53,7 +53,7 @@ export function JoinSteps({ org, line, known, onAgain }: Props) {
         <Step number={2} title="Wire the agents">
           <CodeLine command={shell === 'posix'} text={`${program} hooks install`} />
           <p className="text-ink-2 text-sm">
-            Adds the hook to each agent it finds, keeps what others put there, and proves itself with a test call.
+            Adds the hook to Claude Code, keeps what others put there, and proves itself with a test call.
           </p>
         </Step>
         <Step number={3} title="Start the daemon">

@@ -11,6 +11,7 @@ import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { TextArea } from '#app/_ui/text-area.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
+import { pathWith } from '#app/asked.ts'
 import type { Ceiling } from '#core/approval/answer.ts'
 import { ceilingText } from '#core/approval/describe.ts'
 import { compareDecimals } from '#core/approval/state.ts'
@@ -45,20 +46,31 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
     answer.mutate(input(which))
   }
   if (!approval.mayAnswer.ok) {
+    // This session began in a way that does not count here; one with an account of their own would.
+    const helps = approval.eligible.some(member => member.me)
     return (
       <Banner
         kind="note"
         title={approval.mayAnswer.why}
         action={
-          approval.mayWithdraw ? (
-            <Button
-              size="sm"
-              loading={withdraw.isPending}
-              onClick={() => withdraw.mutate({ org, handle: approval.handle })}
-            >
-              Withdraw the request
-            </Button>
-          ) : undefined
+          (helps || approval.mayWithdraw) && (
+            <>
+              {helps && (
+                <Button size="sm" href={pathWith('/sign-in', { next: `/${org}/approvals/${approval.handle}` })}>
+                  Sign in with a code
+                </Button>
+              )}
+              {approval.mayWithdraw && (
+                <Button
+                  size="sm"
+                  loading={withdraw.isPending}
+                  onClick={() => withdraw.mutate({ org, handle: approval.handle })}
+                >
+                  Withdraw the request
+                </Button>
+              )}
+            </>
+          )
         }
       >
         {approval.mayAnswer.remedy}

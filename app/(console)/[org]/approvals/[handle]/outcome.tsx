@@ -5,6 +5,7 @@ import { Time } from '#app/_ui/time.tsx'
 import { ceilingText, figureTitle } from '#core/approval/describe.ts'
 import { methodName } from '#core/permission.ts'
 import type { ApprovalDetail } from '#server/api/shapes.ts'
+import { endedBy } from './ending-words.ts'
 import { RevokeButton } from './revoke-button.tsx'
 
 /** How a settled request ended: who let it go on or refused it, how, when, up to what figure. */
@@ -41,15 +42,10 @@ export function Outcome({ approval, org }: { approval: ApprovalDetail; org: stri
   }
   if (approval.standsUntil)
     items.push({ key: granted ? 'At most until' : 'Stands until', value: <Time at={approval.standsUntil} /> })
-  if (approval.state === 'withdrawn')
+  if ((approval.state === 'withdrawn' || approval.state === 'revoked') && approval.ended)
     items.push({
-      key: 'Withdrawn by',
-      value:
-        approval.withdrawnBy === 'member'
-          ? 'the requester'
-          : approval.withdrawnBy === 'system'
-            ? 'the control plane'
-            : 'the machine',
+      key: approval.state === 'withdrawn' ? 'Withdrawn by' : 'Taken back by',
+      value: endedBy(approval.ended, approval.state),
     })
   if (approval.state === 'expired')
     items.push({

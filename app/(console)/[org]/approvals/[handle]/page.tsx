@@ -19,6 +19,7 @@ import { requireActor } from '#server/auth/current.ts'
 import { ApprovalTable } from '../approval-table.tsx'
 import { StatePill } from '../state-pill.tsx'
 import { AnswerForm } from './answer-form.tsx'
+import { endingLine } from './ending-words.ts'
 import { Outcome } from './outcome.tsx'
 
 export const metadata: Metadata = { title: 'Approval' }
@@ -43,7 +44,7 @@ export default async function ApprovalPage({ params }: Props) {
             </>
           }
           title={approval.question}
-          sub={waiting ? waitingWords(approval) : undefined}
+          sub={waiting ? waitingWords(approval) : endingLine(approval)}
         />
         <div className="-mt-4 grid grid-cols-2 gap-4 sm:grid-cols-3">
           {approval.crossed.slice(0, 2).map(({ title, value, figure }) => (
@@ -148,7 +149,9 @@ async function load(org: string, handle: string): Promise<ApprovalDetail> {
 }
 
 function waitingWords(approval: ApprovalDetail) {
-  const who = approval.eligible.map(member => `${member.name} (${member.role})`)
+  const who = approval.eligible.map(({ name, role, me }) =>
+    me && !approval.mayAnswer.ok ? `you (${role}), signed in with an account of your own` : `${name} (${role})`,
+  )
   return (
     <>
       It is stopped until {approval.approvals > 1 ? `${approval.approvals} people` : 'somebody'} with the role{' '}

@@ -1,0 +1,54 @@
+import { formatList } from '#app/_ui/format.ts'
+import type { ApprovalDetail } from '#server/api/shapes.ts'
+
+type Ending = NonNullable<ApprovalDetail['ended']>
+type Settled = Pick<ApprovalDetail, 'state' | 'scope' | 'answeredBy' | 'ended'>
+
+const ACTS: Record<string, string> = {
+  left: 'which left the organisation',
+  revoked: 'who revoked the machine',
+  laptop_lost: 'who reported the laptop lost',
+  member_removed: 'who removed the member',
+}
+
+/** Who withdrew a request, or took its grant back, and by which act. */
+export function endedBy({ by, why }: Ending, state: 'withdrawn' | 'revoked'): string {
+  const act = why === undefined ? undefined : ACTS[why]
+  const who =
+    by === 'admin'
+      ? 'an admin'
+      : by === 'system'
+        ? 'the control plane'
+        : by === 'member'
+          ? // Without a machine's end behind it, a grant is taken back by whoever holds the role.
+            state === 'withdrawn' || act
+            ? 'the requester'
+            : 'somebody who may answer it'
+          : 'the machine'
+  return act ? `${who}, ${act}` : who
+}
+
+/** How a request ended, in one line under its question; undefined while it waits. */
+export function endingLine({ state, scope, answeredBy, ended }: Settled): string | undefined {
+  const names = (decision: 'approve' | 'deny') =>
+    formatList(answeredBy.filter(by => by.decision === decision).map(by => by.name))
+  const approved = `Approved for ${scope === 'session' ? 'the session' : 'one step'} by ${names('approve')}`
+  switch (state) {
+    case 'pending':
+      return undefined
+    case 'approved':
+      return `${approved}.`
+    case 'used':
+      return `${approved}, and used.`
+    case 'lapsed':
+      return `${approved}; its time is over.`
+    case 'revoked':
+      return `${approved}, and taken back.`
+    case 'denied':
+      return `Denied for a day by ${names('deny')}.`
+    case 'expired':
+      return 'Expired without an answer.'
+    case 'withdrawn':
+      return ended?.by === 'member' ? 'Withdrawn by its requester.' : 'Withdrawn before anybody answered.'
+  }
+}
