@@ -16,7 +16,8 @@ boundaries:
     require: ask
     note: Look at what it is doing first.
 `
-const CROSSED = 'lunch-money: session cost is $21.00'
+/** The response that asks for the call may have been priced already: a cent more. */
+const CROSSED = /lunch-money: session cost is \$21\.0[01]/
 
 let machine: Machine
 let terminal: PseudoTerminal
@@ -90,7 +91,7 @@ async function overTheLimit(script: typeof SPENT | ReturnType<typeof bashScenari
 /** The dialog that Claude Code shows with our words; the handle of the decision stands in them. */
 async function dialog(session: Tmux): Promise<string> {
   const screen = await session.waitFor(/decision\s+bnd-[0-9a-f]{12}/, 30_000)
-  expect(screen.replace(/\s+/g, ' ')).toContain(CROSSED)
+  expect(screen.replace(/\s+/g, ' ')).toMatch(CROSSED)
   expect(screen).toContain('Look at what it is doing first.')
   await session.waitFor('Yes')
   return /bnd-[0-9a-f]{12}/.exec(screen)![0]
