@@ -47,7 +47,7 @@ export function makeDoor(
     { maxHeaderSize: 32 * 1024, requestTimeout: 10_000, headersTimeout: 5000 },
     (request, response) => {
       const arrivedMs = performance.now()
-      serve(request, arrivedMs, secrets(), routes)
+      serve(request, arrivedMs, secrets(), routes, onError)
         .catch(error => {
           onError(error)
           return refuse(500, 'INTERNAL', 'The daemon failed at this.')
@@ -64,6 +64,7 @@ async function serve(
   arrivedMs: number,
   secrets: DoorSecrets,
   routes: readonly Route[],
+  onError: (error: unknown) => void,
 ): Promise<Reply> {
   const { headers, method = '', url = '' } = request
   if (headers.host !== `127.0.0.1:${secrets.port}`)
@@ -72,7 +73,12 @@ async function serve(
     return refuse(403, 'FORBIDDEN', 'No browser comes through this door.')
   const remote = request.socket.remoteAddress ?? ''
   if (!isIPv4(remote) || !remote.startsWith('127.')) return refuse(403, 'FORBIDDEN', 'This door is on loopback.')
-  const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
+  const target = URL.canParse(url, 'http://127.0.0.1') ? new URL(url, 'http://127.0.0.1') : undefined
+  if (!target) {
+    onError(`a request whose target is no address was refused: ${JSON.stringify(url.slice(0, 80))}`)
+    return refuse(400, 'BAD_INPUT', 'The request’s target is no address.')
+  }
+  const { pathname, searchParams } = target
   const found = routes
     .map(route => ({ route, match: route.path.exec(pathname) }))
     .find(({ route, match }) => match && route.method === method)

@@ -80,6 +80,18 @@ describe('the loopback door refuses, before it reads anything,', () => {
   })
 })
 
+test.each(['//[', 'http://[', '//'])(
+  'a request for %s is refused as what it is, with one line in the log',
+  async target => {
+    const lines = () => readFileSync(machine.home.log, 'utf8').trim().split('\n').filter(Boolean)
+    machine.daemon.runtime.log('before')
+    const before = lines().length
+    const reply = await machine.ask('GET', target)
+    expect(reply.status).toBe(400)
+    expect(lines().slice(before)).toEqual([expect.stringContaining(JSON.stringify(target))])
+  },
+)
+
 const hookToken = () => JSON.parse(readFileSync(machine.home.tokens, 'utf8')).hookToken as string
 
 test('it proves itself without a token, and only for a nonce', async () => {
