@@ -209,7 +209,10 @@ export const Report = z.strictObject({
       }),
     )
     .check(z.maxLength(500)),
-  /** Hourly counts of judged calls with the highest figures of the hour: what a draft is replayed over. */
+  /**
+   * Hourly counts of judged calls with the hour's highest figures (of plan_left_pct, which holds when it falls, the lowest): what
+   * a draft is replayed over.
+   */
   counts: z
     .array(
       z.strictObject({

@@ -3,9 +3,9 @@ import type { CrossedFigure } from '#core/approval/request.ts'
 import { wireFigure } from '#core/boundary/crossed.ts'
 import type { Action } from '#core/boundary/rule.ts'
 import type { Client } from '#core/client.ts'
-import type { Figures } from '#core/figure.ts'
+import { FIGURES, type Figures } from '#core/figure.ts'
 
-/** One hour of judged calls of a session, with the hour's highest figures: a row of the report. */
+/** One hour of judged calls of a session, with the hour's extreme figures (see {@link Counters.judged}): a row of the report. */
 export type HourlyCount = {
   hour: string
   client: Client
@@ -41,7 +41,7 @@ export class Counters {
     if (kept?.rules) this.rules = new Map(Object.entries(kept.rules))
   }
 
-  /** Counts one judged call. */
+  /** Counts one judged call. Of each figure the hour keeps the reading that is nearest to holding somebody. */
   judged(call: { client: Client; action: Action; sessionRef: string; figures: Figures }, nowMs: number): void {
     const hour = this.hourOf(nowMs)
     const key = `${hour} ${call.client} ${call.action} ${call.sessionRef}`
@@ -57,12 +57,18 @@ export class Counters {
     for (const reading of call.figures) {
       // what a workflow or agent is called says nothing in a count
       if (reading.unit === 'name') continue
-      const at = row.figures.findIndex(figure => figure.name === reading.name && figure.qualifier === reading.qualifier)
-      if (at >= 0 && typeof reading.value === 'number' && Number(row.figures[at]!.value) * 1e6 >= reading.value)
-        continue
       const wire = wireFigure(reading)
-      if (wire && at >= 0) row.figures[at] = wire
-      else if (wire) row.figures.push(wire)
+      if (!wire) continue
+      const at = row.figures.findIndex(figure => figure.name === wire.name && figure.qualifier === wire.qualifier)
+      if (at < 0) {
+        row.figures.push(wire)
+        continue
+      }
+      if (typeof reading.value === 'number') {
+        const kept = Number(row.figures[at]!.value) * 1e6
+        if (FIGURES[reading.name].worst === 'min' ? kept <= reading.value : kept >= reading.value) continue
+      }
+      row.figures[at] = wire
     }
   }
 
