@@ -134,7 +134,8 @@ export type EntryBody =
   | { kind: 'joined'; machine: string }
   | { kind: 'left'; machine: string }
   | { kind: 'session_end'; client: string; session: string; reason: string }
-  | { kind: 'rules'; version: number; digest: string; rootSeq: number }
+  /** `rootDigest`: of the root document that it was verified under. */
+  | { kind: 'rules'; version: number; digest: string; rootSeq: number; rootDigest?: string }
   | { kind: 'root'; rootSeq: number; digest: string }
   | { kind: 'refused'; code: string }
   | { kind: 'local_rules'; ok: boolean; rules: number; problems: number }

@@ -3,6 +3,7 @@ import { ControlPlaneError } from '#agent/control-plane.ts'
 import type { TrustStore } from '#agent/trust/store.ts'
 import { RULES_POLL_JITTER_MS, RULES_POLL_MS } from '#core/limits.ts'
 import { fetchAnswers } from './answers.ts'
+import { noteRules } from './membership.ts'
 import { endWhatIsOver, sendRequests } from './requests.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 
@@ -26,6 +27,8 @@ export class Follower {
     private readonly runtime: Runtime,
     /** Between 0 and 1; spreads a fleet's polls. */
     private readonly spread: () => number,
+    /** Rules newer than any before have come into force. */
+    private readonly onRules: () => void = () => {},
   ) {}
 
   start(): void {
@@ -80,7 +83,7 @@ export class Follower {
       const { membership } = this.runtime
       if (!membership) return
       const { trust, controlPlane } = membership
-      const before = { version: trust.version, root: trust.root?.digest }
+      const before = { root: trust.root?.digest }
       await this.told(async () => {
         const { rules, fresh } = await controlPlane.rules(trust.etag)
         const brought = { ...(rules === undefined ? {} : { rules }), ...(fresh === undefined ? {} : { fresh }) }
@@ -135,12 +138,10 @@ export class Follower {
     }
   }
 
-  private noteChanges(trust: TrustStore, before: { version: number; root: string | undefined }): void {
-    const set = trust.rules()
+  private noteChanges(trust: TrustStore, before: { root: string | undefined }): void {
     if (trust.root && trust.root.digest !== before.root)
       record(this.runtime, { kind: 'root', rootSeq: trust.root.root.seq, digest: trust.root.digest })
-    if (set && trust.version !== before.version)
-      record(this.runtime, { kind: 'rules', version: set.set.version, digest: set.digest, rootSeq: set.set.rootSeq })
+    if (noteRules(this.runtime, trust)) this.onRules()
   }
 
   private async rulesLoop(): Promise<void> {

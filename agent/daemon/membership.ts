@@ -10,10 +10,18 @@ export function join(runtime: Runtime): Membership | undefined {
   // without its key the machine can ask and report nothing, but the rules hold all the same
   const key = readMachineKey(runtime.home)
   if (!team) return undefined
-  const trust = new TrustStore(runtime.home, team, runtime.now, error => {
-    runtime.log(`the disk: ${String(error)}`)
-    alarm(runtime, 'disk_full')
-  })
+  // what the journal has seen counts for the machine that it speaks of
+  const { joined, rulesSeen } = runtime.state
+  const trust = new TrustStore(
+    runtime.home,
+    team,
+    runtime.now,
+    error => {
+      runtime.log(`the disk: ${String(error)}`)
+      alarm(runtime, 'disk_full')
+    },
+    joined?.machine === team.machine ? rulesSeen : undefined,
+  )
   return { team, key, trust, controlPlane: new ControlPlane(team.origin, team.token) }
 }
 
@@ -26,6 +34,16 @@ export function noteMembership(runtime: Runtime): boolean {
   if (!team && existsSync(runtime.home.team)) return false
   runtime.membership = join(runtime)
   noteJoined(runtime)
+  return true
+}
+
+/** Chains the rules in force when they are newer than any that the journal knows; true when they are. */
+export function noteRules(runtime: Runtime, trust: TrustStore): boolean {
+  const set = trust.rules()
+  const { root } = trust
+  if (!set || !root || set.set.version <= (runtime.state.rulesSeen?.version ?? 0)) return false
+  const { version, rootSeq } = set.set
+  record(runtime, { kind: 'rules', version, digest: set.digest, rootSeq, rootDigest: root.digest })
   return true
 }
 
@@ -42,5 +60,6 @@ export function noteJoined(runtime: Runtime): void {
     runtime.counters.dropPending()
     runtime.sessions.dropUnguarded()
   }
+  if (runtime.membership) noteRules(runtime, runtime.membership.trust)
   if (runtime.membership?.team.firstUse && !runtime.state.alarms.has('first_use_pin')) alarm(runtime, 'first_use_pin')
 }

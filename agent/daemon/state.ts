@@ -1,3 +1,4 @@
+import type { RulesSeen } from '#agent/trust/pin.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { fromUtf8 } from '#core/bytes.ts'
@@ -74,6 +75,8 @@ export class State {
   readonly answered = new Set<string>()
   /** Step answers that the journal shows as spent by a second call, not yet told. */
   readonly doubled = new Map<string, { handle: string; toolUse: string }>()
+  /** The highest version of the organisation's rules that was ever in force here, for the machine that this home speaks for. */
+  rulesSeen: RulesSeen | undefined
   /** The machine this home speaks for, and the line since which it does. */
   joined: { machine: string; seq: number } | undefined
   answerSeq = 0
@@ -145,10 +148,22 @@ export class State {
         this.settle(entry.handle, 'lapsed', entry.at)
         break
       }
+      case 'rules':
+        if (entry.version > (this.rulesSeen?.version ?? 0)) {
+          const { version, digest, rootSeq, rootDigest } = entry
+          this.rulesSeen = { version, digest, rootSeq, ...(rootDigest ? { rootDigest } : {}), at }
+        }
+        break
+      case 'root':
+        if (this.rulesSeen && entry.rootSeq >= this.rulesSeen.rootSeq)
+          Object.assign(this.rulesSeen, { rootSeq: entry.rootSeq, rootDigest: entry.digest })
+        break
       case 'joined':
+        this.rulesSeen = undefined
         this.joined = { machine: entry.machine, seq: entry.seq }
         break
       case 'left':
+        this.rulesSeen = undefined
         this.joined = undefined
         break
       case 'not_judged':

@@ -15,6 +15,20 @@ export const Pin = z.object({
 })
 export type Pin = z.infer<typeof Pin>
 
+/** What the journal knows of the same: the highest rules that were in force, with the time (milliseconds since 1970) of that line. */
+export type RulesSeen = { version: number; digest: string; rootSeq: number; rootDigest?: string; at: number }
+
+/**
+ * The pin with what the journal has seen: a pin that was deleted, or put back to an earlier one, brings no earlier rules back.
+ * Undefined when neither knows of a root document.
+ */
+export function withSeen(pin: Pin | undefined, seen: RulesSeen | undefined): Pin | undefined {
+  if (!seen || (pin && pin.version >= seen.version)) return pin
+  const { version, digest, rootSeq, rootDigest, at } = seen
+  if (pin) return { ...pin, version, digest }
+  return rootDigest === undefined ? undefined : { version, digest, rootSeq, rootDigest, clockHigh: at }
+}
+
 export function readPin(home: Home): Pin | undefined {
   const read = Pin.safeParse(readJson(home.pin))
   return read.success ? read.data : undefined

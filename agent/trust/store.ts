@@ -6,7 +6,7 @@ import { parseJws } from '#core/jws.ts'
 import { CLOCK_SKEW_MS, RULE_SET_MAX } from '#core/limits.ts'
 import { followRoot, openFirstRoot, type RootEnvelope, readRoot, type TrustedRoot, walkRoots } from '#core/root.ts'
 import { acceptRuleSet, openRuleSet, type TrustedRuleSet } from '#core/rule-set.ts'
-import { type Pin, readPin, writePin } from './pin.ts'
+import { type Pin, type RulesSeen, readPin, withSeen, writePin } from './pin.ts'
 import type { Team } from './team.ts'
 import { WatchedFile } from './watched-file.ts'
 
@@ -39,10 +39,11 @@ export class TrustStore {
     private readonly team: Team,
     private readonly now: () => number,
     private readonly onDiskTrouble: (error: unknown) => void,
+    private readonly seen?: RulesSeen,
   ) {
     this.rulesFile = new WatchedFile(home.ruleset, RULE_SET_MAX)
     this.rootsFile = new WatchedFile(home.roots, ROOTS_MAX)
-    this.pin = readPin(home)
+    this.pin = withSeen(readPin(home), seen)
     this.equivocation = readJson(home.equivocation) !== undefined
     this.refresh()
   }
@@ -119,7 +120,13 @@ export class TrustStore {
       }
       this.chain = chain
       if (!this.pin)
-        this.savePin({ version: 0, rootSeq: this.root!.root.seq, rootDigest: this.root!.digest, clockHigh: this.now() })
+        this.savePin({
+          version: this.seen?.version ?? 0,
+          ...(this.seen ? { digest: this.seen.digest } : {}),
+          rootSeq: this.root!.root.seq,
+          rootDigest: this.root!.digest,
+          clockHigh: this.now(),
+        })
     } catch (error) {
       this.diskRefused(reason(error), `The root documents on disk are not in order: ${words(error)}`)
     }

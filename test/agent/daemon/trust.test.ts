@@ -246,6 +246,17 @@ describe('following', () => {
     await expect.poll(isHeld, { timeout: 2000, interval: 100 }).toBe(false)
   })
 
+  test('new rules are reported within two seconds of coming into force', async () => {
+    await machine.daemon.stop()
+    await machine.start({ follow: true })
+    await expect.poll(() => org.calls.filter(call => call === 'GET wait').length).toBeGreaterThan(0)
+    org.publish(RULE('approver:lead'))
+    await expect.poll(() => org.reports.at(-1)?.rules.version, { timeout: 2000, interval: 50 }).toBe(2)
+    const sent = org.reports.length
+    await new Promise(resolve => setTimeout(resolve, 1000))
+    expect(org.reports).toHaveLength(sent)
+  })
+
   test('leaving forgets the organisation’s rules; its own stay', async () => {
     machine.config(RULE('deny', 50).replace('session-spend', 'own'))
     expect(await isHeld()).toBe(true)
@@ -394,4 +405,44 @@ test('an equivocation stays told after polls that went well', async () => {
   expect((await rulesOf()).lastError.code).toBe('equivocation')
   await machine.daemon.report()
   expect(org.reports.at(-1)!.rules.lastError!.code).toBe('equivocation')
+})
+
+describe('a pin that was deleted or put back', () => {
+  const oldDocuments = () =>
+    [machine.home.ruleset, machine.home.pin, machine.home.fresh].map(path => [path, readFileSync(path)] as const)
+
+  test.each([
+    ['deleted', false],
+    ['put back to what it was', true],
+  ])('%s: the journal knows which version was in force, and no earlier rules come back', async (_, putBack) => {
+    const old = oldDocuments()
+    expect(await isHeld()).toBe(true)
+    org.publish(RULE('deny', 15))
+    await machine.daemon.sync()
+    expect((await rulesOf()).version).toBe(2)
+    await machine.daemon.stop()
+    for (const [path, bytes] of old) if (putBack || path !== machine.home.pin) writeFileSync(path, bytes)
+    if (!putBack) remove(machine.home.pin)
+    await machine.start()
+    expect(await rulesOf()).toMatchObject({ version: 0, highestSeen: 2, lastError: { code: 'lower_version' } })
+    await machine.daemon.sync()
+    expect((await rulesOf()).version).toBe(2)
+    expect(await isHeld()).toBe(true)
+  })
+
+  test('another machine’s versions are not held against one that joins anew', async () => {
+    org.publish(RULE('deny', 15))
+    await machine.daemon.sync()
+    await machine.daemon.stop()
+    const other = new Organisation()
+    other.clock = machine.now
+    await other.listen()
+    onCleanup(() => other.close())
+    machine.join(other)
+    for (const path of [machine.home.ruleset, machine.home.fresh]) remove(path)
+    other.publish(RULE('deny', 20))
+    await machine.start()
+    await machine.daemon.sync()
+    expect((await rulesOf()).version).toBe(1)
+  })
 })
