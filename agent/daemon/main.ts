@@ -59,6 +59,8 @@ const MINUTE_MS = 60_000
 const SPOOL_EVERY_MS = 500
 /** A stop waits this long for an exchange with the control plane. */
 const STOP_MS = 2000
+/** New rules are reported after this: what came with them is in force by then, and several publishes are one report. */
+const REPORT_SOON_MS = 300
 
 /**
  * Starts the daemon of a home: takes the lock, replays the journal, opens the loopback door, looks at what ran while it was
@@ -221,19 +223,30 @@ async function start(
     underWay = oneTick()
     return underWay
   }
+  // the pages say on how many machines a version is in force: that is told at once
+  let reportTimer: NodeJS.Timeout | undefined
+  let reporting: Promise<void> = Promise.resolve()
+  const reportSoon = () => {
+    reportTimer ??= setTimeout(() => {
+      reportTimer = undefined
+      reporting = reporter.send().catch(error => log(`the report: ${(error as Error).message}`))
+    }, REPORT_SOON_MS)
+  }
   let following: Follower | undefined
   const restartFollowing = () => {
     following?.stop()
     following = undefined
     if (options.follow === false || !runtime.membership) return
-    following = new Follower(runtime, () => random(1)[0]! / 256)
+    following = new Follower(runtime, () => random(1)[0]! / 256, reportSoon)
     following.start()
   }
   // joining and leaving take effect at once: the file is looked at with the spool
   const teamFile = new WatchedFile(home.team, 64 * 1024)
   teamFile.look()
   function lookAtMembership(): void {
-    if (teamFile.look().changed && noteMembership(runtime)) restartFollowing()
+    if (!teamFile.look().changed || !noteMembership(runtime)) return
+    restartFollowing()
+    if (following) reportSoon()
   }
   restartFollowing()
   let ticking = false
@@ -260,6 +273,7 @@ async function start(
     ending ??= (async () => {
       clearInterval(minute)
       clearInterval(spool)
+      clearTimeout(reportTimer)
       following?.stop()
       follower.stop()
       await new Promise<void>(resolve => {
@@ -268,7 +282,7 @@ async function start(
         setTimeout(() => door.closeAllConnections(), 500).unref()
       })
       // what is under way may still chain something; what comes later than this is not written any more
-      const idle = Promise.allSettled([underWay, follower.idle(), following?.idle()])
+      const idle = Promise.allSettled([underWay, reporting, follower.idle(), following?.idle()])
       await Promise.race([idle, sleep(STOP_MS, undefined, { ref: false })])
       failures.flush()
       keepAll(runtime)

@@ -39,6 +39,7 @@ type UnguardedRow = Report['unguarded'][number]
 export class Reporter {
   private readonly sync: Sync
   private known = false
+  private newest: Promise<void> = Promise.resolve()
   /** Totals that the control plane has acknowledged since the start. */
   private readonly told = new Map<string, number>()
 
@@ -53,8 +54,13 @@ export class Reporter {
     return this.sync.journalTo
   }
 
-  /** Sends what there is. Throws what kept it from being sent; nothing is lost by that. */
-  async send(): Promise<void> {
+  /** Sends what there is, after what is being sent. Throws what kept it from being sent; nothing is lost by that. */
+  send(): Promise<void> {
+    this.newest = this.newest.catch(() => {}).then(() => this.sendAll())
+    return this.newest
+  }
+
+  private async sendAll(): Promise<void> {
     for (let i = 0; i < IN_A_ROW; i++) if (!(await this.sendOne())) return
   }
 
