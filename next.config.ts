@@ -24,6 +24,8 @@ const config: NextConfig = {
   // What is served; tests have their own check, so that a start needs neither them nor their packages.
   typescript: { tsconfigPath: 'tsconfig.build.json' },
   poweredByHeader: false,
+  // Browsers and bookmarks ask for it whatever a page says.
+  rewrites: async () => [{ source: '/favicon.ico', destination: '/icon.svg' }],
   headers: async () => [{ source: '/:path*', headers: SECURITY_HEADERS }],
 }
 

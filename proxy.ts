@@ -35,5 +35,5 @@ function policyOf(nonce: string, isDevelopment: boolean): string {
 }
 
 export const config = {
-  matcher: ['/((?!_next/static|_next/image|api/|auth/|connector/|healthz$|icon.svg$|robots.txt$).*)'],
+  matcher: ['/((?!_next/static|_next/image|api/|auth/|connector/|healthz$|icon.svg$|favicon.ico$|robots.txt$).*)'],
 }

@@ -20,7 +20,12 @@ it.each([
 ])('the page %s carries the content security policy, whatever its organisation is called', path =>
   expect(pages.test(path)).toBe(true),
 )
-it.each(['/healthz', '/icon.svg', '/robots.txt', '/api/trpc/x', '/auth/email', '/connector/x/holdpoint.cjs'])(
-  '%s is no page',
-  path => expect(pages.test(path)).toBe(false),
-)
+it.each([
+  '/healthz',
+  '/icon.svg',
+  '/favicon.ico',
+  '/robots.txt',
+  '/api/trpc/x',
+  '/auth/email',
+  '/connector/x/holdpoint.cjs',
+])('%s is no page', path => expect(pages.test(path)).toBe(false))

@@ -1,4 +1,3 @@
-import type { Metadata } from 'next'
 import { LiveRefresh } from '#app/_client/live-refresh.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { PageHeader } from '#app/_ui/page-header.tsx'
@@ -10,11 +9,12 @@ import { requireActor } from '#server/auth/current.ts'
 import { BiteCard } from './bite-card.tsx'
 import { RefreshWhileOpen } from './machines/refresh-while-open.tsx'
 import type { Overview } from './outputs.ts'
+import { titled } from './page-title.ts'
 import { RecentCard } from './recent-card.tsx'
 import { SetupCard } from './setup-card.tsx'
 import { WaitingCard } from './waiting-card.tsx'
 
-export const metadata: Metadata = { title: 'Overview' }
+export const generateMetadata = titled('Overview')
 
 export default async function OverviewPage({ params }: { params: Promise<{ org: string }> }) {
   const { org } = await params

@@ -1,5 +1,4 @@
 import { Inbox, ListChecks } from 'lucide-react'
-import type { Metadata } from 'next'
 import { LiveRefresh } from '#app/_client/live-refresh.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
@@ -9,9 +8,10 @@ import { TabLinks } from '#app/_ui/tabs.tsx'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../csv-link.tsx'
+import { titled } from '../page-title.ts'
 import { ApprovalTable } from './approval-table.tsx'
 
-export const metadata: Metadata = { title: 'Approvals' }
+export const generateMetadata = titled('Approvals')
 
 type Props = { params: Promise<{ org: string }>; searchParams: Promise<{ show?: string; from?: string }> }
 

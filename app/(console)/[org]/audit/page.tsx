@@ -1,5 +1,4 @@
 import { ScrollText, SearchX } from 'lucide-react'
-import type { Metadata } from 'next'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
@@ -17,11 +16,12 @@ import { seesEverybody } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../csv-link.tsx'
+import { titled } from '../page-title.ts'
 import { csvQuery, daysBetween, filterInput } from './audit-filter.ts'
 import { EntryList } from './entry-list.tsx'
 import { kindChoices } from './kind-words.ts'
 
-export const metadata: Metadata = { title: 'Audit' }
+export const generateMetadata = titled('Audit')
 
 type Choice = { value: string; label: string }
 type Props = { params: Promise<{ org: string }>; searchParams: Asked }

@@ -1,13 +1,13 @@
-import type { Metadata } from 'next'
 import { may } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import type { MachineRow } from '../outputs.ts'
+import { titled } from '../page-title.ts'
 import type { Binding } from './binding-card.tsx'
 import { BoundaryEditor } from './boundary-editor.tsx'
 import { whyReadOnly } from './why-read-only.ts'
 
-export const metadata: Metadata = { title: 'Boundaries' }
+export const generateMetadata = titled('Boundaries')
 
 export default async function BoundariesPage({ params }: { params: Promise<{ org: string }> }) {
   const { org } = await params

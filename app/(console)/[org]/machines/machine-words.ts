@@ -40,6 +40,7 @@ const ALARMS: Record<string, string> = {
   disk_full: 'Its disk is full',
   local_rules_broken: "The developer's own rules cannot be read; the last good ones hold",
   guard_refused: 'An approval at the terminal, or a stop of the daemon, was refused: it may have come from an agent',
+  transcript_unreadable: "A session's transcript was no readable file of the developer's: its cost is not known",
 }
 
 /** Why a machine did not take what was offered to it. */

@@ -1,5 +1,4 @@
 import { Laptop } from 'lucide-react'
-import type { Metadata } from 'next'
 import { Card } from '#app/_ui/card.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
@@ -8,6 +7,7 @@ import { may } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../csv-link.tsx'
+import { titled } from '../page-title.ts'
 import { AddMachine } from './add-machine.tsx'
 import { LaptopLost } from './laptop-lost.tsx'
 import { MachineTable } from './machine-table.tsx'
@@ -15,7 +15,7 @@ import { MACHINE_STATES } from './machine-words.ts'
 import { RefreshWhileOpen } from './refresh-while-open.tsx'
 import { MachineStatePill } from './state-pill.tsx'
 
-export const metadata: Metadata = { title: 'Machines' }
+export const generateMetadata = titled('Machines')
 
 type Props = { params: Promise<{ org: string }>; searchParams: Promise<{ add?: string }> }
 

@@ -1,4 +1,3 @@
-import type { Metadata } from 'next'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Disclosure } from '#app/_ui/disclosure.tsx'
@@ -10,11 +9,12 @@ import { ALL_ROLES, roleRank } from '#core/role.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../csv-link.tsx'
+import { titled } from '../page-title.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 import { FormerTable, InvitationTable, MemberTable } from './member-table.tsx'
 import { ROLE_WORDS } from './role-words.ts'
 
-export const metadata: Metadata = { title: 'Members' }
+export const generateMetadata = titled('Members')
 
 export default async function MembersPage({ params }: { params: Promise<{ org: string }> }) {
   const { org } = await params

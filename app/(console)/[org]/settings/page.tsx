@@ -1,4 +1,3 @@
-import type { Metadata } from 'next'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
@@ -8,6 +7,7 @@ import { may, whyNot } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { mayReadDemoMail, requireActor } from '#server/auth/current.ts'
 import { env } from '#server/env.ts'
+import { titled } from '../page-title.ts'
 import { CommandCard } from './command-card.tsx'
 import { ConnectionsCard } from './connections-card.tsx'
 import { KeysCard } from './keys-card.tsx'
@@ -16,7 +16,7 @@ import { NameForm } from './name-form.tsx'
 import { PolicyForm } from './policy-form.tsx'
 import { RestoreCard } from './restore-card.tsx'
 
-export const metadata: Metadata = { title: 'Settings' }
+export const generateMetadata = titled('Settings')
 
 export default async function SettingsPage({ params }: { params: Promise<{ org: string }> }) {
   const { org } = await params

@@ -1,6 +1,6 @@
-import type { Metadata } from 'next'
 import Link from 'next/link'
 import { notFound } from 'next/navigation'
+import { cache } from 'react'
 import { LiveRefresh } from '#app/_client/live-refresh.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
@@ -16,20 +16,22 @@ import { HANDLE } from '#core/id.ts'
 import { api } from '#server/api/caller.ts'
 import type { ApprovalDetail } from '#server/api/shapes.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { titled } from '../../page-title.ts'
 import { ApprovalTable } from '../approval-table.tsx'
 import { StatePill } from '../state-pill.tsx'
 import { AnswerForm } from './answer-form.tsx'
 import { endingLine } from './ending-words.ts'
 import { Outcome } from './outcome.tsx'
 
-export const metadata: Metadata = { title: 'Approval' }
+export const generateMetadata = titled<{ org: string; handle: string }>('Approval', ({ org, handle }) =>
+  load(org, handle),
+)
 
 type Props = { params: Promise<{ org: string; handle: string }> }
 
 export default async function ApprovalPage({ params }: Props) {
   const { org, handle } = await params
   await requireActor(org)
-  if (!HANDLE.test(handle)) notFound()
   const approval = await load(org, handle)
   const waiting = approval.state === 'pending'
   return (
@@ -138,7 +140,9 @@ export default async function ApprovalPage({ params }: Props) {
   )
 }
 
-async function load(org: string, handle: string): Promise<ApprovalDetail> {
+/** Once per request: the title asks, too. */
+const load = cache(async (org: string, handle: string): Promise<ApprovalDetail> => {
+  if (!HANDLE.test(handle)) notFound()
   try {
     return await (await api()).approval.get({ org, handle })
   } catch (error) {
@@ -146,7 +150,7 @@ async function load(org: string, handle: string): Promise<ApprovalDetail> {
       notFound()
     throw error
   }
-}
+})
 
 function waitingWords(approval: ApprovalDetail) {
   const who = approval.eligible.map(({ name, role, me }) =>

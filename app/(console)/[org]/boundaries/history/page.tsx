@@ -1,5 +1,4 @@
 import { History } from 'lucide-react'
-import type { Metadata } from 'next'
 import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
@@ -12,8 +11,9 @@ import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../../csv-link.tsx'
 import type { VersionItem } from '../../outputs.ts'
+import { titled } from '../../page-title.ts'
 
-export const metadata: Metadata = { title: 'History of boundaries' }
+export const generateMetadata = titled('History of boundaries')
 
 type Props = { params: Promise<{ org: string }>; searchParams: Promise<{ below?: string }> }
 

@@ -1,7 +1,7 @@
 import { ScanSearch } from 'lucide-react'
-import type { Metadata } from 'next'
 import Link from 'next/link'
 import { notFound } from 'next/navigation'
+import { cache } from 'react'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
@@ -19,6 +19,7 @@ import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../app-error.ts'
 import { LEVEL_WORDS, levelPill } from '../../level-words.ts'
 import type { MachineDetail } from '../../outputs.ts'
+import { titled } from '../../page-title.ts'
 import {
   alarmWords,
   didWords,
@@ -31,7 +32,7 @@ import { RefreshWhileOpen } from '../refresh-while-open.tsx'
 import { MachineStatePill } from '../state-pill.tsx'
 import { RevokeMachine } from './revoke-machine.tsx'
 
-export const metadata: Metadata = { title: 'Machine' }
+export const generateMetadata = titled<{ org: string; id: string }>('Machine', ({ org, id }) => load(org, id))
 
 export default async function MachinePage({ params }: { params: Promise<{ org: string; id: string }> }) {
   const { org, id } = await params
@@ -73,14 +74,15 @@ export default async function MachinePage({ params }: { params: Promise<{ org: s
   )
 }
 
-async function load(org: string, id: string): Promise<MachineDetail> {
+/** Once per request: the title asks, too. */
+const load = cache(async (org: string, id: string): Promise<MachineDetail> => {
   try {
     return await (await api()).machine.get({ org, id })
   } catch (error) {
     if (errorCode(error) === 'NOT_FOUND') notFound()
     throw error
   }
-}
+})
 
 const upper = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 

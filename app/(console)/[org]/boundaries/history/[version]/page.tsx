@@ -1,6 +1,6 @@
-import type { Metadata } from 'next'
 import Link from 'next/link'
 import { notFound } from 'next/navigation'
+import { cache } from 'react'
 import { Card } from '#app/_ui/card.tsx'
 import { CodeBlock } from '#app/_ui/code-block.tsx'
 import { DiffView } from '#app/_ui/diff-view.tsx'
@@ -13,20 +13,21 @@ import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../../app-error.ts'
 import type { Version } from '../../../outputs.ts'
+import { titled } from '../../../page-title.ts'
 import { RollBack } from './roll-back.tsx'
 
 type Props = { params: Promise<{ org: string; version: string }> }
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  return { title: `Boundaries, version ${(await params).version}` }
-}
+export const generateMetadata = titled<Awaited<Props['params']>>(
+  ({ version }) => `Boundaries, version ${version}`,
+  ({ org, version }) => load(org, version),
+)
 
 export default async function VersionPage({ params }: Props) {
   const { org, version: wanted } = await params
   const actor = await requireActor(org)
-  if (!/^[1-9]\d{0,8}$/.test(wanted)) notFound()
   const caller = await api()
-  const [version, current] = await Promise.all([load(org, Number(wanted)), caller.boundary.current({ org })])
+  const [version, current] = await Promise.all([load(org, wanted), caller.boundary.current({ org })])
   const base = `/${org}/boundaries`
   const inForce = version.version === current.version
   const before = version.previousVersion === 0 ? 'an empty set' : `version ${version.previousVersion}`
@@ -112,11 +113,13 @@ export default async function VersionPage({ params }: Props) {
   )
 }
 
-async function load(org: string, version: number): Promise<Version> {
+/** Once per request: the title asks, too. */
+const load = cache(async (org: string, wanted: string): Promise<Version> => {
+  if (!/^[1-9]\d{0,8}$/.test(wanted)) notFound()
   try {
-    return await (await api()).boundary.version({ org, version })
+    return await (await api()).boundary.version({ org, version: Number(wanted) })
   } catch (error) {
     if (errorCode(error) === 'NOT_FOUND') notFound()
     throw error
   }
-}
+})
