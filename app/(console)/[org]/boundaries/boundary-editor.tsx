@@ -143,7 +143,7 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
           </Banner>
         )}
       </div>
-      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.25fr)_minmax(0,1fr)]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1.25fr)_minmax(0,1fr)]">
         <Card
           title="Rule set"
           sub={

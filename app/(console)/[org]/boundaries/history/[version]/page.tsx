@@ -56,7 +56,7 @@ export default async function VersionPage({ params }: Props) {
           )
         }
       />
-      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
         <div className="grid min-w-0 gap-4">
           <Card title="What it changed" sub={`against ${before}`}>
             <DiffView
