@@ -254,6 +254,7 @@ export const Report = z.strictObject({
           'disk_full',
           'local_rules_broken',
           'guard_refused',
+          'transcript_unreadable',
         ]),
         at: time,
         count,

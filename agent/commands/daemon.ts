@@ -197,4 +197,5 @@ const ALARM_WORDS: Record<string, string> = {
   disk_full: 'the disk took no more',
   local_rules_broken: 'config.yaml has mistakes',
   guard_refused: 'an approval, or a stop of the daemon, was refused because no person could be seen behind it',
+  transcript_unreadable: 'a session’s transcript was no file of this user’s, so that its cost is not known',
 }

@@ -1,8 +1,15 @@
-import { type Runtime, record } from './runtime.ts'
+import { alarm, type Runtime, record } from './runtime.ts'
 import type { Observation, Session } from './sessions.ts'
+
+/** What stands in a transcript's place and is none, or is not ours; that there is no transcript yet is no problem. */
+const UNREADABLE = ['unreadable', 'not_a_file', 'not_ours']
 
 /** What a look at the transcript brought: answers given at the client's prompt, and calls that nobody judged. */
 export function takeResults(runtime: Runtime, session: Session, { results, unguarded }: Observation): void {
+  if (!session.isToldUnreadable && UNREADABLE.includes(session.costProblem ?? '')) {
+    session.isToldUnreadable = true
+    alarm(runtime, 'transcript_unreadable', session.costProblem)
+  }
   for (const { toolUseId, outcome } of results) {
     if (outcome === 'ran') promptAnswered(runtime, toolUseId)
     else if (outcome === 'declined') {

@@ -48,6 +48,8 @@ export type Session = {
   cost?: Micros
   costReadAt?: number
   costProblem?: string
+  /** That its transcript cannot be read has been told. */
+  isToldUnreadable?: boolean
   /** What the dearest response so far has cost; undefined until one was read. */
   dearest?: Micros
   /** How many responses were read, a growing one at each look. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Organisation, RULE } from './organisation.ts'
 import { Machine, onCleanup, SESSION, told } from './world.ts'
@@ -31,6 +31,36 @@ async function approved() {
   await machine.daemon.sync()
   expect((await call('toolu_1')).decision).toBe('pass')
 }
+
+test.each([
+  ['a FIFO', (path: string) => void execFileSync('mkfifo', [path])],
+  ['a link', (path: string) => symlinkSync('elsewhere.jsonl', path)],
+  ['a folder', (path: string) => void mkdirSync(path)],
+])(
+  'a session whose transcript is %s from the start has no cost, and that is told once, here and to the organisation',
+  async (_, make) => {
+    await machine.start()
+    const path = machine.transcript()
+    mkdirSync(dirname(path), { recursive: true })
+    make(path)
+    await call('toolu_0')
+    await call('toolu_1')
+    await machine.daemon.tick()
+    await machine.daemon.tick()
+    expect(machine.entries('alarm').filter(({ what }) => what === 'transcript_unreadable')).toMatchObject([
+      { note: 'not_a_file' },
+    ])
+    const alarms = org.reports.flatMap(report => report.alarms)
+    expect(alarms.filter(({ what }) => what === 'transcript_unreadable')).toHaveLength(1)
+  },
+)
+
+test('a session that has no transcript yet is no alarm', async () => {
+  await machine.start()
+  await call('toolu_0')
+  await machine.daemon.tick()
+  expect(machine.entries('alarm')).toEqual([])
+})
 
 describe('a figure cannot be hidden: the cost stays at least $20.10, nothing hangs, and $40 asks again', () => {
   test.each([
