@@ -40,7 +40,7 @@ const SETTINGS = {
  * @returns {Promise<Postgres>}
  */
 export async function startPostgres(folder, { settings = {} } = {}) {
-  const { root, who } = settleFolder(path.resolve(folder))
+  const { root, who } = await settleFolder(path.resolve(folder))
   const place = locate(root)
   return withLockFile(place.lock, async () => {
     const tools = await findBinaries(place.root, who)
@@ -74,7 +74,7 @@ export async function startPostgres(folder, { settings = {} } = {}) {
  */
 export async function stopPostgres(folder, { force = false } = {}) {
   if (!fs.existsSync(folder)) return { stopped: false, users: [] }
-  const { root, who } = settleFolder(path.resolve(folder))
+  const { root, who } = await settleFolder(path.resolve(folder))
   const place = locate(root)
   return withLockFile(place.lock, async () => {
     const users = livingUsers(place).map(mark => Number(mark.split('-')[0]))

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { withLockFile } from './lock-file.mjs'
 
 /** @typedef {{ uid: number, gid: number }} Identity */
 
@@ -39,11 +40,16 @@ function can(command, args, who) {
  * (root's home) cannot be used: the files then lie in /var/lib/holdpoint, under a name that is kept in the folder
  * itself, so that a new clone at the same path never meets an older one's database.
  * @param {string} folder
- * @returns {{ root: string, who: Identity | undefined }} where the files really are
+ * @returns {Promise<{ root: string, who: Identity | undefined }>} where the files really are
  */
-export function settleFolder(folder) {
+export async function settleFolder(folder) {
   fs.mkdirSync(folder, { recursive: true })
   if (process.getuid?.() !== 0) return { root: folder, who: undefined }
+  // one at a time: who comes between the change of owner and the look whether it helped would take the wrong folder
+  return withLockFile(path.join(folder, 'settle.lock'), async () => settleAsRoot(folder))
+}
+
+function settleAsRoot(folder) {
   const pointer = path.join(folder, 'moved-to')
   const settled = fs.existsSync(pointer) ? fs.readFileSync(pointer, 'utf8').trim() : folder
   const { uid, gid } = fs.statSync(settled)
