@@ -83,20 +83,21 @@ export function judgeClaim(
   return judged.ok ? { ok: true, chain: names } : refused(judged.code)
 }
 
-/** The words of a call of one of the programs, without options; undefined when the process runs something else. */
+/**
+ * The words of a call of one of the programs, without options; undefined when the process runs something else. Outside Linux the
+ * arguments come as one text, cut at every space: there the program is known by its file's name alone.
+ */
 function wordsBehind({ pid, argv, exe }: ProcessLink, programs: readonly string[]): string[] | undefined {
   const at = argv.findIndex(arg => basename(arg) === 'holdpoint.cjs')
-  if (at < 1 || argv.slice(1, at).some(arg => !arg.startsWith('-'))) return undefined
-  if (!/^node(js)?(\.exe)?$/.test(basename(exe ?? argv[0]!).replace(/ \(deleted\)$/, '')) && exe !== process.execPath)
-    return undefined
-  const named = argv[at]!
-  const path = isAbsolute(named)
-    ? named
-    : process.platform === 'linux'
-      ? join(readlinkSync(`/proc/${pid}/cwd`), named)
-      : undefined
-  // elsewhere the folder that a relative path starts from is not told
-  if (path !== undefined && !programs.some(program => realPath(program) === realPath(path))) return undefined
+  if (at < 1) return undefined
+  const runner = basename(exe ?? argv[0]!).replace(/ \(deleted\)$/, '')
+  if (!/^node(js)?$/.test(runner) && exe !== process.execPath) return undefined
+  if (process.platform === 'linux') {
+    if (argv.slice(1, at).some(arg => !arg.startsWith('-'))) return undefined
+    const named = argv[at]!
+    const path = realPath(isAbsolute(named) ? named : join(readlinkSync(`/proc/${pid}/cwd`), named))
+    if (!programs.some(program => realPath(program) === path)) return undefined
+  }
   return argv.slice(at + 1).filter(word => !word.startsWith('-'))
 }
 
