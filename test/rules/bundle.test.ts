@@ -10,7 +10,7 @@ const PACKAGES = ['yaml', 'zod']
 const HOLDPOINT_BYTES = 1_000_000
 /** Started on every call of an agent: Node reads and compiles it each time. */
 const HOOK_BYTES = 24_000
-const HOOK_FILES = /^(agent\/(hook|guard)\/|core\/)/
+const HOOK_FILES = /^(agent\/(hook|guard)\/|agent\/regular-file\.ts$|core\/)/
 
 type Meta = { inputs: Record<string, { bytes: number; imports: { path: string; external?: boolean }[] }> }
 
