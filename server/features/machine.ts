@@ -38,7 +38,7 @@ async function endMachine(
 ): Promise<boolean> {
   const [row] = await tx.$queryRaw<
     { leftAt: Date | null; revokedAt: Date | null }[]
-  >`select "leftAt", "revokedAt" from "Machine" where id = ${id} for update`
+  >`select "leftAt", "revokedAt" from "Machine" where id = ${id} for no key update`
   if (!row || row.leftAt || row.revokedAt) return false
   await tx.machine.update({ where: { id }, data: { [column]: ctx.now } })
   await tx.token.updateMany({ where: { machineId: id, revokedAt: null }, data: { revokedAt: ctx.now } })

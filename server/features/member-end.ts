@@ -50,10 +50,12 @@ export async function endPresence(
 /**
  * The one order of locks, which every change of several rows keeps: who may join for a member, their machines by id, requests,
  * the member, the organisation, the ledger. No machine of the member's can appear until the caller's transaction ends.
+ * All of them are locked `for no key update`: a row that merely names one (a foreign key's check, at any moment of a
+ * transaction) then waits for none of them.
  */
 export async function lockMachines(tx: Tx, memberId: string): Promise<void> {
   await lockJoining(tx, memberId)
-  await tx.$queryRaw`select 1 from "Machine" where "memberId" = ${memberId} order by id for update`
+  await tx.$queryRaw`select 1 from "Machine" where "memberId" = ${memberId} order by id for no key update`
 }
 
 /** Held by whoever joins a machine for a member, and by whoever ends all of a member's machines. */

@@ -48,9 +48,9 @@ type Standing = { restoredAt: Date | null; highestReported: number; newest: numb
 /** Machines first and in order, then the organisation, then the ledger: the order that every other change takes. */
 async function lockStanding(tx: Tx, orgId: string): Promise<Standing> {
   await tx.$queryRaw`
-    select 1 from "Machine" where id in (select "machineId" from "ApprovalRequest" where "orgId" = ${orgId} and state = 'pending') order by id for update`
+    select 1 from "Machine" where id in (select "machineId" from "ApprovalRequest" where "orgId" = ${orgId} and state = 'pending') order by id for no key update`
   const [org] = await tx.$queryRaw<{ restoredAt: Date | null; highestReported: number }[]>`
-    select "restoredAt", "highestReported" from "Organisation" where id = ${orgId} for update`
+    select "restoredAt", "highestReported" from "Organisation" where id = ${orgId} for no key update`
   const newest = await tx.ruleSetVersion.findFirst({
     where: { orgId },
     orderBy: { version: 'desc' },

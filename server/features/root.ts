@@ -90,7 +90,7 @@ export async function rotateKey(
   demand(ctx.actor, 'keys.rotate')
   const { orgId } = ctx.actor
   return ctx.db.$transaction(async tx => {
-    await tx.$queryRaw`select 1 from "Organisation" where id = ${orgId} for update`
+    await tx.$queryRaw`select 1 from "Organisation" where id = ${orgId} for no key update`
     const previous = (await rootChain(tx, orgId)).at(-1)!
     const old = await tx.organisationKey.findFirst({
       where: { orgId, role: input.role, next: false, retiredAt: null },

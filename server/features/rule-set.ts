@@ -66,7 +66,7 @@ type Publication = { text: string; note: string; etag: string; rolledBackTo?: nu
 async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promise<Published> {
   const { orgId } = ctx.actor
   // One publication at a time; the key rotation, which signs the newest version anew, takes the same lock.
-  await tx.$queryRaw`select 1 from "Organisation" where id = ${orgId} for update`
+  await tx.$queryRaw`select 1 from "Organisation" where id = ${orgId} for no key update`
   const organisation = await tx.organisation.findUniqueOrThrow({ where: { id: orgId } })
   if (organisation.restoredAt) throw restoredError()
   const newest = await newestRuleSet(tx, orgId)

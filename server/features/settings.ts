@@ -84,7 +84,7 @@ export async function updateSettings(ctx: FeatureContext, input: SettingsChange)
     throw new AppError('BAD_INPUT', 'The greatest age of rules lies between a minute and thirty days.')
   }
   await ctx.db.$transaction(async tx => {
-    await tx.$queryRaw`select 1 from "Organisation" where id = ${actor.orgId} for update`
+    await tx.$queryRaw`select 1 from "Organisation" where id = ${actor.orgId} for no key update`
     const before = await tx.organisation.findUniqueOrThrow({ where: { id: actor.orgId } })
     const names = (Object.keys(change) as (keyof SettingsChange)[]).filter(
       name => change[name] !== undefined && change[name] !== before[name],

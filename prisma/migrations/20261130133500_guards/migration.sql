@@ -13,7 +13,7 @@ ALTER TABLE "Member" ADD CONSTRAINT member_address_shape CHECK (email = lower(em
 CREATE FUNCTION keep_last_owner() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD.role = 'owner' AND OLD."removedAt" IS NULL AND (NEW.role <> 'owner' OR NEW."removedAt" IS NOT NULL) THEN
-    PERFORM 1 FROM "Organisation" WHERE id = OLD."orgId" FOR UPDATE;
+    PERFORM 1 FROM "Organisation" WHERE id = OLD."orgId" FOR NO KEY UPDATE;
     IF NOT EXISTS (SELECT 1 FROM "Member" WHERE "orgId" = OLD."orgId" AND id <> OLD.id AND role = 'owner' AND "removedAt" IS NULL) THEN
       RAISE EXCEPTION 'last_owner_stays' USING ERRCODE = 'check_violation';
     END IF;
@@ -65,7 +65,7 @@ CREATE TRIGGER rule_set_stays BEFORE UPDATE OR DELETE ON "RuleSetVersion" FOR EA
 -- Versions rise by any step (a restored backup skips what machines have seen), roots by one.
 CREATE FUNCTION rule_set_rises() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM 1 FROM "Organisation" WHERE id = NEW."orgId" FOR UPDATE;
+  PERFORM 1 FROM "Organisation" WHERE id = NEW."orgId" FOR NO KEY UPDATE;
   IF EXISTS (SELECT 1 FROM "RuleSetVersion" WHERE "orgId" = NEW."orgId" AND version >= NEW.version) THEN
     RAISE EXCEPTION 'rule_set_rises' USING ERRCODE = 'check_violation';
   END IF;

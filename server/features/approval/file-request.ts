@@ -93,7 +93,7 @@ async function meetOrCreate(
   if (same) return same
   const key = subjectKey(request)
   const [machine] = await tx.$queryRaw<{ ended: boolean }[]>`
-    select ("leftAt" is not null or "revokedAt" is not null) as ended from "Machine" where id = ${machineId} for update`
+    select ("leftAt" is not null or "revokedAt" is not null) as ended from "Machine" where id = ${machineId} for no key update`
   // Its token was good when the call came in; what ended it meanwhile has withdrawn what there was.
   if (machine?.ended !== false) throw new AppError('NOT_SIGNED_IN', 'This machine’s membership has ended.')
   const open = await tx.approvalRequest.findFirst({ where: { machineId, subjectKey: key, state: 'pending' }, include })

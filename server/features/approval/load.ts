@@ -64,8 +64,8 @@ export async function lockApproval(
     select: { machineId: true },
   })
   if (!found) return undefined
-  await tx.$queryRaw`select 1 from "Machine" where id = ${found.machineId} for update`
-  await tx.$queryRaw`select 1 from "ApprovalRequest" where "orgId" = ${orgId} and handle = ${handle} for update`
+  await tx.$queryRaw`select 1 from "Machine" where id = ${found.machineId} for no key update`
+  await tx.$queryRaw`select 1 from "ApprovalRequest" where "orgId" = ${orgId} and handle = ${handle} for no key update`
   const [clock] = await tx.$queryRaw<{ now: Date }[]>`select clock_timestamp() as now`
   const row = await tx.approvalRequest.findUniqueOrThrow({
     where: { orgId_handle: { orgId, handle } },

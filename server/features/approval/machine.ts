@@ -81,7 +81,7 @@ export async function endAllOfMachine(
   machineId: string,
   why: string,
 ): Promise<void> {
-  await tx.$queryRaw`select 1 from "Machine" where id = ${machineId} for update`
+  await tx.$queryRaw`select 1 from "Machine" where id = ${machineId} for no key update`
   const rows = await tx.approvalRequest.findMany({
     where: { machineId, state: { in: ['pending', 'approved'] } },
     include: { votes: true },

@@ -106,7 +106,7 @@ async function lookForRestore(ctx: Ctx, report: Report): Promise<void> {
 }
 
 async function lockMachine(tx: Tx, id: string): Promise<Machine> {
-  const [machine] = await tx.$queryRaw<Machine[]>`select * from "Machine" where id = ${id} for update`
+  const [machine] = await tx.$queryRaw<Machine[]>`select * from "Machine" where id = ${id} for no key update`
   return machine!
 }
 
