@@ -109,7 +109,7 @@ test('a quorum of two: the first approval counts and opens nothing, the second l
   await goesOn(session, false)
   await lou.getByRole('button', { name: 'Let this step through' }).click()
   await expect(lou.getByText('exactly one held call of this session'), 'the narrowest scope').toBeVisible()
-  await expect(lena.getByText('Lou Crane'), 'the other sees the end without a reload').toBeVisible()
+  await expect(lena.getByText('Lou Crane', { exact: true }), 'the other sees the end without a reload').toBeVisible()
   await goesOn(session, true)
   expect((await session.call()).refused, 'a step is one call').toBe(true)
 })
