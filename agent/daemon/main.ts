@@ -4,6 +4,7 @@ import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { random } from '#agent/crypto.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
+import { builtInRates, pricingFrom } from '#agent/pricing/rate-card.ts'
 import { WatchedFile } from '#agent/trust/watched-file.ts'
 import { apiRoutes } from './api.ts'
 import { Counters } from './counters.ts'
@@ -16,7 +17,6 @@ import { Judged } from './judged.ts'
 import { DaemonRefused, takeLock } from './lock.ts'
 import { join, noteJoined, noteMembership } from './membership.ts'
 import { openFreePort, openPort, proves } from './neighbour.ts'
-import { listPrices } from './prices.ts'
 import { Reporter } from './report.ts'
 import { endWhatIsOver } from './requests.ts'
 import { Rules } from './rules.ts'
@@ -109,7 +109,7 @@ async function start(
     home,
     clientHome,
     adapters,
-    listPrices(),
+    pricingFrom(builtInRates()),
     judged,
     secret,
     now,

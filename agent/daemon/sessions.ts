@@ -13,11 +13,11 @@ import {
 } from '#agent/clients/adapter.ts'
 import { sessionRef } from '#agent/crypto.ts'
 import { type Home, readJson, remove, writeJson } from '#agent/home.ts'
+import type { Pricing } from '#agent/pricing/rate-card.ts'
 import { costReading, type FigureReading, nameReading } from '#core/figure.ts'
 import { subagentTier } from '#core/model-tier.ts'
 import { type Micros, microsUp } from '#core/money.ts'
 import type { Judged } from './judged.ts'
-import type { Pricing } from './prices.ts'
 import { projectOf } from './project.ts'
 
 /** A session that has been quiet for so long is forgotten; it may come back and is then read anew. */

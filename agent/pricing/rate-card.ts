@@ -11,7 +11,9 @@ import {
 import prices from './prices.json' with { type: 'json' }
 
 export const RATE_CARD: RateCard = prices
-export const RATE_CARD_SOURCE = prices.source
+
+/** How usage is priced: `rateCard` names card and policy, so that another of either re-prices what was read. */
+export type Pricing = { rateCard: string; price: PriceRecord }
 
 /**
  * The built-in card ready for use, with an organisation's overrides and policy when there are any.
@@ -21,7 +23,7 @@ export const builtInRates = (policy: UnpricedPolicy = DEFAULT_UNPRICED, override
   compileRates(RATE_CARD, policy, overrides)
 
 /** What a `UsageReader` takes. A model that is not on the card counts as `fallback`, however the policy prices it. */
-export function pricingFrom(rates: Rates): { rateCard: string; price: PriceRecord } {
+export function pricingFrom(rates: Rates): Pricing {
   const { policy, name } = rates
   // other prices or another policy must re-price what was read
   const rateCard = `${name} ${JSON.stringify(policy)}`
