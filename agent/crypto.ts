@@ -56,7 +56,7 @@ export function signJws(typ: JwsType, key: PrivateKey, payload: unknown): string
   return `${input}.${base64url(signature)}`
 }
 
-/** HMAC-SHA-256 of a session's id under the machine's secret: the same session, without its name (TRUST §2). */
+/** HMAC-SHA-256 of a session's id under the machine's secret: the same session, without its name. */
 export const sessionRef = (secret: Uint8Array, sessionId: string): string =>
   base64url(createHmac('sha256', secret).update(`session\n${sessionId}`).digest())
 

@@ -1,5 +1,5 @@
 /**
- * The contract every client adapter keeps (DESIGN section 5). An adapter turns a client's hook bytes into a
+ * The contract every client adapter keeps. An adapter turns a client's hook bytes into a
  * `HookEvent` of declared fields only, turns a `Decision` into the client's own answer, edits the client's
  * configuration, and reads what its sessions used. It knows no rule and opens no network connection.
  */
@@ -20,7 +20,7 @@ type EventBase = {
   /** When the bytes arrived: milliseconds since the epoch, as passed to `parse`. */
   atMs: number
   cwd: string
-  /** As the payload has it: a hint only. The usage reader derives its own path (TRUST section 4). */
+  /** As the payload has it: a hint only. The usage reader derives its own path. */
   transcriptPath?: string
   /** Set inside a subagent; the session is then its parent's. */
   agentId?: string
@@ -129,7 +129,7 @@ export type HookChange = {
   dryRun: boolean
 }
 
-/** DESIGN section 5, "levels are told, never claimed". `managed` is set by what checks ownership, not here. */
+/** How far the hook holds: told, never claimed. `managed` is set by what checks ownership, not here. */
 export type HookLevel = 'user_hook' | 'broken' | 'not_installed'
 
 /** One thing that switches the hook off, or could. */

@@ -81,7 +81,7 @@ async function readLine(): Promise<string> {
 }
 
 /**
- * Joins (TRUST §6): sends the machine's new key with a proof of possession, walks the root documents against the line's
+ * Joins: sends the machine's new key with a proof of possession, walks the root documents against the line's
  * digest, fetches the rules once, and only then writes team.json, which is what makes a machine joined.
  * @throws CommandFailure; nothing that was not joined stays behind
  */

@@ -19,7 +19,7 @@ export type Acts = {
   preview(): object | undefined
 }
 
-/** The local API (CONTRACT "Daemon's loopback door"): it shows, denies, and fetches. Nothing here approves, and a stop is a person's. */
+/** The local API behind the daemon’s loopback door: it shows, denies, and fetches. Nothing here approves, and a stop is a person's. */
 export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
   const get = (path: string, handle: (incoming: Incoming, match: RegExpExecArray) => Reply): Route => ({
     method: 'GET',

@@ -1,7 +1,7 @@
 import { type Home, readJson, writeJson } from '#agent/home.ts'
 import type { CrossedFigure } from '#core/approval/request.ts'
 import { wireFigure } from '#core/boundary/crossed.ts'
-import type { Action } from '#core/boundary/rule.ts'
+import type { Action } from '#core/boundary/shape.ts'
 import type { Client } from '#core/client.ts'
 import { FIGURES, type Figures } from '#core/figure.ts'
 

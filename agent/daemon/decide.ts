@@ -1,6 +1,6 @@
 import type { Attribution } from '#core/boundary/evaluate.ts'
 import { type CompiledRules, type Evaluation, effectOf, strictness } from '#core/boundary/evaluate.ts'
-import type { Action } from '#core/boundary/rule.ts'
+import type { Action } from '#core/boundary/shape.ts'
 import type { Figures } from '#core/figure.ts'
 
 /** One call at a pause point, as the rules see it. */

@@ -35,7 +35,7 @@ const refuse = (status: number, code: string, message: string): Reply => ({
 })
 
 /**
- * The daemon's one HTTP server, on loopback (TRUST §4). Before anything is read it refuses what a browser or another program
+ * The daemon's one HTTP server, on loopback. Before anything is read it refuses what a browser or another program
  * could send: a Host that is not exactly ours, any Origin or Sec-Fetch header, a missing or wrong token, another type.
  */
 export function makeDoor(

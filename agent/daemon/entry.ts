@@ -1,6 +1,6 @@
 import type { Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
-import type { Action } from '#core/boundary/rule.ts'
+import type { Action } from '#core/boundary/shape.ts'
 import type { ApprovalState, Report } from '#core/protocol.ts'
 
 /** What the connector can raise; the words of the report. */
@@ -20,7 +20,7 @@ export type ReadFigure = {
   observedAt?: string
 }
 
-/** One pause point that crossed something (DESIGN §5: nothing crossed leaves counters only). */
+/** One pause point that crossed something; a call that crossed nothing leaves counters only. */
 export type DecisionEntry = {
   kind: 'decision'
   handle: string

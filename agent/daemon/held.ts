@@ -1,11 +1,11 @@
-import { isUnsupported } from '#core/boundary/rule.ts'
+import { isUnsupported } from '#core/boundary/shape.ts'
 import { roleRank } from '#core/role.ts'
 import { type About, type Judgement, recordDecision, refuseWith } from './decision.ts'
 import { openRequest } from './requests.ts'
 import type { FiledRequest } from './state.ts'
 
 /**
- * A call that the organisation's approvers must let go on (DESIGN §6): always refused here. It meets the denial that stands,
+ * A call that the organisation's approvers must let go on: always refused here. It meets the denial that stands,
  * the request that waits, or files a new one.
  */
 export function answerOrganisation(about: About): Judgement {

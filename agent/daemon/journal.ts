@@ -19,7 +19,7 @@ const NAME = /^(\d{12})\.jsonl$/
 
 /**
  * The machine's journal: an append-only chain of JSON lines, the only source of truth for decisions, requests, answers and
- * spends (TRUST §7). One writer. Plain writes survive kill -9; {@link append} with `durable` also survives power loss.
+ * spends. One writer. Plain writes survive kill -9; {@link append} with `durable` also survives power loss.
  *
  * While the disk is full or read-only, lines wait in memory, chained, and go out when it takes them again.
  */

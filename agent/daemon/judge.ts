@@ -1,6 +1,6 @@
 import type { Decision, HookEvent, ToolCall } from '#agent/clients/adapter.ts'
 import { crossedText, refusalText } from '#core/boundary/refusal.ts'
-import { type Action, isUnsupported } from '#core/boundary/rule.ts'
+import { type Action, isUnsupported } from '#core/boundary/shape.ts'
 import type { Client } from '#core/client.ts'
 import type { Figures } from '#core/figure.ts'
 import { makeHandle } from '#core/id.ts'

@@ -10,7 +10,7 @@ const IDS_MAX = 200_000
 const LINE = 25
 
 /**
- * Which tool uses a hook has judged, to be compared with those that transcripts show (TRUST §4, unguarded calls).
+ * Which tool uses a hook has judged, to be compared with those that transcripts show: the rest ran unguarded.
  *
  * One append-only file per UTC day, 24 letters a call: a 96-bit mark of session and tool use and nothing else. A file per
  * session would cost an open per call, the journal a chained line; this is one small write (some 5 µs), survives kill -9,

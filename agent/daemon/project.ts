@@ -8,7 +8,7 @@ const CONFIG_MAX = 256 * 1024
 const known = new Map<string, string>()
 
 /**
- * The project of a working directory (DESIGN §2): the repository's name, else the directory's. The name is the last part of
+ * The project of a working directory: the repository's name, else the directory's. The name is the last part of
  * the remote called `origin`, or of the repository's folder. Cached: a session stays where it is.
  */
 export function projectOf(cwd: string): string {

@@ -3,7 +3,7 @@ import { crypto, signJws } from '#agent/crypto.ts'
 import { type ApprovalRequest, requestDigest } from '#core/approval/request.ts'
 import { crossedFigures } from '#core/boundary/crossed.ts'
 import type { Match } from '#core/boundary/evaluate.ts'
-import { isUnsupported } from '#core/boundary/rule.ts'
+import { isUnsupported } from '#core/boundary/shape.ts'
 import { base64url } from '#core/bytes.ts'
 import { makeHandle } from '#core/id.ts'
 import { ANSWER_MAX_MS, REQUEST_WAIT_S } from '#core/limits.ts'
@@ -19,7 +19,7 @@ const LEFT_BY_PERSON = new Set(['prompt_input_exit', 'clear', 'logout'])
 
 /**
  * Makes a request about a held call and chains it whole, before anything is sent. Nothing in it is free text: fixed words,
- * numbers, the organisation's own rule names, and references that only this machine can make (DESIGN §6).
+ * numbers, the organisation's own rule names, and references that only this machine can make.
  */
 export function openRequest(
   { runtime, client, session, plan }: About,

@@ -56,6 +56,6 @@ export function alarm(runtime: Pick<Runtime, 'journal' | 'state' | 'now'>, what:
   record(runtime, { kind: 'alarm', what, ...(note === undefined ? {} : { note }) })
 }
 
-/** The moment that limits are compared with: the clock, and never less than it has ever shown (TRUST §2). */
+/** The moment that limits are compared with: the clock, and never less than it has ever shown. */
 export const clockOf = (runtime: Pick<Runtime, 'membership' | 'now'>): number =>
   runtime.membership?.trust.clock() ?? runtime.now()

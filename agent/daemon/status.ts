@@ -1,5 +1,5 @@
 import { figureLabel } from '#core/boundary/describe.ts'
-import { isUnsupported, requirementText } from '#core/boundary/rule.ts'
+import { isUnsupported, requirementText } from '#core/boundary/shape.ts'
 import { ageMs } from '#core/fresh.ts'
 import { formatMicros } from '#core/money.ts'
 import type { Entry } from './entry.ts'

@@ -14,7 +14,7 @@ const STRANGERS_MAX = 500
 /**
  * Walks the transcripts each minute and at the start: cost between calls, answers at the prompt, and tool uses that nobody
  * judged. It finds the sessions themselves as well as those that a hook has told of: one that began without hooks, or while
- * the daemon was down, tells of itself in no other way (TRUST §4).
+ * the daemon was down, tells of itself in no other way.
  */
 export class Walk {
   private walkedTo = 0

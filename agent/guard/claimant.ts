@@ -1,5 +1,5 @@
 /**
- * The daemon's own look at the process that says of itself that a person sits at it (DESIGN section 5). A deterrent: a file in
+ * The daemon's own look at the process that says of itself that a person sits at it. A deterrent: a file in
  * the spool, or a call with the owner's token, which any program of this user can write or make, loosens nothing by itself.
  */
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Whether a person sits at this terminal (DESIGN section 5). It stands before everything that loosens: approve, leave,
+ * Whether a person sits at this terminal. It stands before everything that loosens: approve, leave,
  * demote, hooks uninstall, daemon stop. A deterrent: an agent of the same user that sets its mind to it gets past, and what
  * it leaves behind (terminal, chain of processes) is recorded with the answer.
  */

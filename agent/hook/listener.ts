@@ -1,4 +1,4 @@
-/** Whether the one who listens on the daemon's port is the daemon (TRUST section 4). Only at a session's start. */
+/** Whether the one who listens on the daemon's port is the daemon. Only at a session's start. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -17,7 +17,7 @@ export type TrustError = { code: string; message: string; at: string }
 const ROOTS_MAX = 4 * 1024 * 1024
 
 /**
- * The organisation's signed documents on this machine (DESIGN §4, TRUST §1 and §5). What is in force lives in memory as
+ * The organisation's signed documents on this machine. What is in force lives in memory as
  * verified values and on disk as the bytes they came as; the disk copy is verified again whenever it has changed. Nothing
  * that arrives or lies on disk ever loosens what is in force: it is refused, with its reason, and the last good stays.
  */
@@ -298,7 +298,7 @@ export class TrustStore {
     return Math.max(0, pin.clockHigh - now)
   }
 
-  /** TRUST §1: both are kept and reported, neither is followed. */
+  /** Both are kept and reported, neither is followed. */
   private keepBoth(roots: RootEnvelope[]): void {
     if (this.equivocation) return
     this.equivocation = true

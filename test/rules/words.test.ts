@@ -15,6 +15,10 @@ const HOSTS = [
 const LATER = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X'].join('|')})\\b`)
 /** Folders of the machine that somebody worked on. */
 const MACHINE = /(?<![\w.~*\]})-])\/(work|root|Users)\/[a-z]/
+/** Papers that were written while this was planned and are no part of it: a comment says the thing itself. Public ones have names. */
+const PAPERS = new RegExp(
+  `\\b(${['DES' + 'IGN', 'TRU' + 'ST', 'STY' + 'LE'].join('|')})\\b|(?<!OF )\\bCONT${'RACT'}\\b|^(?!.*\\bRFC ?\\d).*\u00a7|\\bthe seeds? sa(y|id)|\\bresearch/`,
+)
 const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u
 
 const BINARY = /\.(png|jpg|ico|woff2?|gz|zip|wasm)$/
@@ -64,6 +68,10 @@ test('nothing is left for later in a comment', () => {
   expect(places(own, LATER)).toEqual([])
 })
 
+test('no comment sends the reader to a paper that is not here', () => {
+  expect(places(own, PAPERS)).toEqual([])
+})
+
 test('no emoji', () => {
   expect(places(own, EMOJI)).toEqual([])
 })
@@ -71,6 +79,9 @@ test('no emoji', () => {
 test.each([
   [MACHINE, `cd /${'work'}/main`],
   [LATER, `// ${'TO' + 'DO'}: later`],
+  [PAPERS, ` * Joins (${'TRU' + 'ST'} section 6)`],
+  [PAPERS, ' * as it stands in \u00a76.3'],
+  [PAPERS, `// see CONT${'RACT'}: the loopback door`],
   [EMOJI, String.fromCodePoint(0x1f680)],
 ])('%s is found where it stands', (pattern, line) => {
   expect(places([{ file: 'a', text: line }], pattern)).toHaveLength(1)

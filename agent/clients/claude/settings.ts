@@ -6,7 +6,7 @@ import { ENTRYPOINT_HEADER } from './parse.ts'
 /** Our http entries are known by this path on a loopback address, whatever their port or token. */
 export const CLAUDE_HOOK_PATH = '/hook/claude-code'
 const CLIENT = 'claude-code'
-/** Seconds (the client's unit). The pause point gives up after two (DESIGN section 5). */
+/** Seconds (the client's unit). The pause point gives up after two. */
 const HTTP_TIMEOUT_S = 2
 const COMMAND_TIMEOUT_S = 5
 /** SessionStart takes no http hook; the other two start the daemon when it is down. */

@@ -1,6 +1,6 @@
 /**
  * Finds and reads a session's transcript files. The path comes from the session's id below the client's own roots;
- * links are not followed, only regular files of one's own are read, nothing blocks (TRUST section 4).
+ * links are not followed, only regular files of one's own are read, nothing blocks.
  */
 import { hash } from 'node:crypto'
 import * as fs from 'node:fs'

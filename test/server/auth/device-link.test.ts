@@ -28,7 +28,7 @@ afterAll(async () => {
   await database().pool.end()
 })
 
-it('TRUST 9.4: a lead’s machine’s link answers nobody’s request and changes nothing, though its member could', async () => {
+it('a lead’s machine’s link answers nobody’s request and changes nothing, though its member could', async () => {
   const org = await makeOrganisation(db.prisma, 'acme')
   const lead = await makeMember(db.prisma, org, 'lead', 'Lea Lead')
   const colleague = await makeMember(db.prisma, org, 'member', 'Dana')

@@ -199,7 +199,7 @@ describe("signing in through an organisation's provider", () => {
   })
 })
 
-describe('TRUST 9.5: two organisations, two providers', () => {
+describe('two organisations, two providers', () => {
   it('A asserting owner@B and the subject of B’s owner sees nothing of B', async () => {
     const ownerB = await emailOf(b.org.ownerId)
     await signIn(new Browser(), b, { sub: 'owner-sub', email: ownerB, email_verified: true })
@@ -235,7 +235,7 @@ describe('TRUST 9.5: two organisations, two providers', () => {
   })
 })
 
-describe('TRUST 9.4: what a machine’s link began', () => {
+describe('what a machine’s link began', () => {
   it('cannot take an account through a provider, in its own cookie or in the one of own sign-ins', async () => {
     const lead = a.member
     const machine = await db.prisma.machine.create({

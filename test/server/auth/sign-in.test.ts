@@ -89,7 +89,7 @@ describe('signing in by e-mail', () => {
     expect((await browser.actor())?.memberId).toBe(memberId)
   })
 
-  it('TRUST 9.13: a wrong browser with the right code is refused and the original still signs in', async () => {
+  it('a wrong browser with the right code is refused and the original still signs in', async () => {
     const browser = new Browser()
     const attempt = await ask(browser)
     const code = codeOf(await smtp.next(email))
@@ -102,7 +102,7 @@ describe('signing in by e-mail', () => {
     expect(await browser.post(codeDoor, { a: attempt, code })).toBe('/acme')
   })
 
-  it('TRUST 9.13: a wrong browser with the right link is refused and the original still signs in', async () => {
+  it('a wrong browser with the right link is refused and the original still signs in', async () => {
     const browser = new Browser()
     await ask(browser)
     const a = linkOf(await smtp.next(email)).searchParams.get('a')!
@@ -111,7 +111,7 @@ describe('signing in by e-mail', () => {
     expect(await browser.post(linkDoor, { a })).toBe('/sign-in?error=wrong_browser')
   })
 
-  it('TRUST 9.13: five wrong codes end the attempt, the right one included; the organisation sees it', async () => {
+  it('five wrong codes end the attempt, the right one included; the organisation sees it', async () => {
     const browser = new Browser()
     const attempt = await ask(browser)
     const right = codeOf(await smtp.next(email))
@@ -137,7 +137,7 @@ describe('signing in by e-mail', () => {
     expect(await browser.post(codeDoor, { a: attempt, code: right })).toContain('error=dead')
   })
 
-  it('TRUST 9.13: GET and HEAD on every door and mailed address change nothing and set no cookie', async () => {
+  it('GET and HEAD on every door and mailed address change nothing and set no cookie', async () => {
     const browser = new Browser()
     await ask(browser)
     const a = linkOf(await smtp.next(email)).searchParams.get('a')!
