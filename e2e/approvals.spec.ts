@@ -78,9 +78,6 @@ test('a request appears in an open inbox by itself, with what is left of its wai
   const page = await (await as(newContext, LENA)).newPage()
   await page.goto('/harbour/approvals')
   await expect(page.getByText('Nothing waits')).toBeVisible()
-  const stream = page.waitForResponse(response => response.url().includes('approval.changed'))
-  await page.reload()
-  await stream
   const { handle } = await held('alone')
   const row = page.getByRole('row').filter({ hasText: 'org:alone' })
   await expect(row).toBeVisible({ timeout: 15_000 })

@@ -65,22 +65,33 @@ export function bus(): EventEmitter {
   return emitter
 }
 
-/** Signals that pass a filter, until aborted. Also yields undefined after a gap: look again. */
-export async function* signals(
-  want: (signal: Signal) => boolean,
-  signal?: AbortSignal,
-): AsyncGenerator<Signal | undefined> {
+/** Signals that pass a filter, heard from this moment on, until aborted or returned. Also yields undefined after a gap: look again. */
+export function openSignals(want: (signal: Signal) => boolean, signal?: AbortSignal) {
   const own = new EventEmitter()
   const forward = (s: Signal) => want(s) && own.emit('x', s)
   const gap = () => own.emit('x', undefined)
+  const close = () => void bus().off('signal', forward).off('reconnected', gap)
+  const queue = on(own, 'x', signal ? { signal } : {})
   bus().on('signal', forward).on('reconnected', gap)
-  try {
-    for await (const [value] of on(own, 'x', signal ? { signal } : {})) yield value as Signal | undefined
-  } catch (error) {
-    if ((error as Error).name !== 'AbortError') throw error
-  } finally {
-    bus().off('signal', forward).off('reconnected', gap)
+  const heard = {
+    async next(): Promise<IteratorResult<Signal | undefined, undefined>> {
+      try {
+        const { done, value } = await queue.next()
+        return done ? heard.return() : { done: false, value: (value as [Signal | undefined])[0] }
+      } catch (error) {
+        close()
+        if ((error as Error).name !== 'AbortError') throw error
+        return { done: true, value: undefined }
+      }
+    },
+    async return(): Promise<IteratorResult<Signal | undefined, undefined>> {
+      close()
+      await queue.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]: () => heard,
   }
+  return heard
 }
 
 /** Resolves true at the next signal that passes the filter (or after a gap), false when the time is over or it is aborted. */

@@ -19,12 +19,14 @@ export const generateMetadata = titled('Overview')
 export default async function OverviewPage({ params }: { params: Promise<{ org: string }> }) {
   const { org } = await params
   const actor = await requireActor(org)
-  const overview = await (await api()).overview.get({ org })
+  const caller = await api()
+  const seen = await caller.approval.position({ org })
+  const overview = await caller.overview.get({ org })
   const rights: readonly Right[] = rightsOf(actor)
   const { hasMachine, hasMembers, hasRules } = overview.setup
   return (
     <>
-      <LiveRefresh org={org} />
+      <LiveRefresh org={org} seen={seen} />
       <RefreshWhileOpen seconds={30} />
       <PageHeader
         title="Overview"

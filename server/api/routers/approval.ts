@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { Ceiling } from '#core/approval/answer.ts'
 import { HANDLE } from '#core/id.ts'
 import { REASON_MAX } from '#core/limits.ts'
-import { signals } from '../../bus.ts'
 import { answerApproval } from '../../features/approval/answer.ts'
+import { approvalChanges, readPosition } from '../../features/approval/changes.ts'
 import { getApproval, listApprovals } from '../../features/approval/read.ts'
 import { revokeGrant, withdrawOwn } from '../../features/approval/withdraw.ts'
 import { inOrg, router } from '../trpc.ts'
@@ -33,12 +33,22 @@ export const approvalRouter = router({
   revoke: inOrg
     .input(z.object({ handle, reason: z.string().max(REASON_MAX).default('') }))
     .mutation(({ ctx, input }) => revokeGrant(ctx.feature, input)),
-  /** Says when to look again: a request came, was answered or ended. The ids only make reconnects gapless. */
-  changed: inOrg.subscription(async function* ({ ctx, signal }) {
-    let n = ctx.feature.now.getTime()
-    yield tracked(String(n), { handle: '' })
-    for await (const heard of signals(s => s.what === 'approval' && s.org === ctx.actor.orgId, signal)) {
-      yield tracked(String(++n), { handle: heard?.handle ?? '' })
-    }
-  }),
+  /** Where the record stands: read before what is shown, and given to `changed`. */
+  position: inOrg.query(({ ctx }) => readPosition(ctx.feature)),
+  /** Says when to look again: a request came, was answered or ended since the position seen, or since the last message heard. */
+  changed: inOrg
+    .input(
+      z.object({
+        seen: z.int().min(0),
+        lastEventId: z
+          .string()
+          .regex(/^\d{1,10}$/)
+          .nullish(),
+      }),
+    )
+    .subscription(async function* ({ ctx, input, signal }) {
+      const seen = input.lastEventId ? Number(input.lastEventId) : input.seen
+      for await (const { position, missed } of approvalChanges(ctx.feature, seen, signal))
+        yield tracked(String(position), { missed })
+    }),
 })

@@ -20,11 +20,13 @@ export default async function ApprovalsPage({ params, searchParams }: Props) {
   const { show, from } = await searchParams
   await requireActor(org)
   const state = show === 'settled' ? 'settled' : 'waiting'
-  const page = await (await api()).approval.list({ org, state, ...(from ? { cursor: from } : {}) })
+  const caller = await api()
+  const seen = await caller.approval.position({ org })
+  const page = await caller.approval.list({ org, state, ...(from ? { cursor: from } : {}) })
   const base = `/${org}/approvals`
   return (
     <>
-      <LiveRefresh org={org} />
+      <LiveRefresh org={org} seen={seen} />
       <PageHeader
         title="Approvals"
         actions={<CsvLink org={org} list="approvals" />}

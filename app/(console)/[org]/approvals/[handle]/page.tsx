@@ -32,11 +32,11 @@ type Props = { params: Promise<{ org: string; handle: string }> }
 export default async function ApprovalPage({ params }: Props) {
   const { org, handle } = await params
   await requireActor(org)
-  const approval = await load(org, handle)
+  const { approval, seen } = await load(org, handle)
   const waiting = approval.state === 'pending'
   return (
     <>
-      <LiveRefresh org={org} />
+      <LiveRefresh org={org} seen={seen} />
       <div className="grid max-w-3xl gap-4">
         <PageHeader
           above={
@@ -141,10 +141,12 @@ export default async function ApprovalPage({ params }: Props) {
 }
 
 /** Once per request: the title asks, too. */
-const load = cache(async (org: string, handle: string): Promise<ApprovalDetail> => {
+const load = cache(async (org: string, handle: string): Promise<{ approval: ApprovalDetail; seen: number }> => {
   if (!HANDLE.test(handle)) notFound()
   try {
-    return await (await api()).approval.get({ org, handle })
+    const caller = await api()
+    const seen = await caller.approval.position({ org })
+    return { approval: await caller.approval.get({ org, handle }), seen }
   } catch (error) {
     if (isAppError((error as Error).cause) && ((error as Error).cause as { code: string }).code === 'NOT_FOUND')
       notFound()
