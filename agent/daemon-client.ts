@@ -5,7 +5,7 @@ import { type Home, readJson } from '#agent/home.ts'
 import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 import { plainDeep } from '#agent/terminal.ts'
-import type { Problem } from '#core/boundary/parse.ts'
+import type { Problem } from '#core/boundary/problem.ts'
 import type { Level } from '#core/client.ts'
 
 export type DaemonDoor = {

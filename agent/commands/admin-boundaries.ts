@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { plain, type Terminal } from '#agent/terminal.ts'
-import { type Problem, parseBoundaries } from '#core/boundary/parse.ts'
+import { parseBoundaries } from '#core/boundary/parse.ts'
+import type { Problem } from '#core/boundary/problem.ts'
 import { BOUNDARIES_TEXT_MAX, NOTE_MAX } from '#core/limits.ts'
 import { type AdminSession, AT, keepSession, readSession, refuseAgents } from './admin-session.ts'
 import type { Call, Command } from './command.ts'

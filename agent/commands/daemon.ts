@@ -1,6 +1,7 @@
 import { join as joinPath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DaemonRefused, runDaemon } from '#agent/daemon/main.ts'
+import { DaemonRefused } from '#agent/daemon/lock.ts'
+import { runDaemon } from '#agent/daemon/main.ts'
 import { askDaemon, type DaemonStatus, readDaemonDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, remove } from '#agent/home.ts'

@@ -1,4 +1,4 @@
-import type { Attribution } from '#core/boundary/evaluate.ts'
+import type { Attribution } from '#core/boundary/compile.ts'
 import { type CompiledRules, type Evaluation, effectOf, strictness } from '#core/boundary/evaluate.ts'
 import type { Action } from '#core/boundary/shape.ts'
 import type { Figures } from '#core/figure.ts'

@@ -26,8 +26,6 @@ import { takeSpool } from './spool.ts'
 import { State } from './state.ts'
 import { Walk } from './walk.ts'
 
-export { DaemonRefused } from './lock.ts'
-
 export type DaemonOptions = {
   /** The folder of this machine's files, or an opened home. */
   home?: string | Home

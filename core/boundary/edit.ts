@@ -4,7 +4,8 @@ import { caseToJson } from './cases.ts'
 import { flowText, itemLines } from './flow-text.ts'
 import { Findings } from './problem.ts'
 import { RULE_KEYS, type RuleKey, readRule } from './read-rule.ts'
-import { type BoundaryCase, type Json, type JsonObject, type Rule, ruleToJson, type Scope, type Stage } from './rule.ts'
+import { type Json, type JsonObject, ruleToJson } from './rule.ts'
+import type { BoundaryCase, Rule, Scope, Stage } from './shape.ts'
 import {
   addPair,
   afterColon,

@@ -22,8 +22,6 @@ import {
   type UnsupportedRule,
 } from './shape.ts'
 
-export type { Attribution, Crossing, EvaluationInput, ScopedRule, Unread } from './compile.ts'
-
 /** Local rules and the organisation's side by side: neither can loosen the other. */
 export function mergeRules(rules: {
   local?: readonly Rule[]

@@ -1,4 +1,5 @@
-import { type ParseOptions, type Problem, parseBoundaries } from './parse.ts'
+import { type ParseOptions, parseBoundaries } from './parse.ts'
+import type { Problem } from './problem.ts'
 import type { BoundaryCase, Rule } from './shape.ts'
 
 export interface LocalRules {

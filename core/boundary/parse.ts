@@ -10,7 +10,8 @@ import type { BoundaryCase, Rule, Scope } from './shape.ts'
 import { describeTree, entryOf, type Tree } from './tree.ts'
 import { readYaml, treeFromYaml } from './yaml-tree.ts'
 
-export type { Problem, ProblemCode } from './problem.ts'
+/** The sections of a document that hold rules. */
+export const SECTIONS = ['boundaries', 'tests'] as const
 
 export interface ParseOptions {
   scope: Scope
@@ -106,10 +107,10 @@ function readRoot(
 }
 
 function noteSection(name: string, at: { start: number; end: number }, scope: Scope, findings: Findings): void {
-  const near = nearest(name, ['boundaries', 'tests'])
+  const near = nearest(name, SECTIONS)
   const message = `${clip(name)} is not a section of this document`
   if (near !== undefined) findings.error(at, 'unknown_key', message, `did you mean ${near}?`)
-  else if (scope === 'organisation') findings.error(at, 'unknown_key', message, 'use boundaries and tests')
+  else if (scope === 'organisation') findings.error(at, 'unknown_key', message, `use ${SECTIONS.join(' and ')}`)
   else findings.warn(at, 'unknown_section', message, 'remove it if it is a slip')
 }
 

@@ -6,32 +6,6 @@ import { type RuleContext, readRule } from './read-rule.ts'
 import { type Condition, type Rule, requirementText } from './shape.ts'
 import { treeFromJson } from './tree.ts'
 
-export type {
-  Action,
-  AppliesTo,
-  BoundaryCase,
-  CaseFigure,
-  Comparator,
-  Condition,
-  Fallback,
-  OnUnknown,
-  Outcome,
-  Requirement,
-  Rule,
-  Scope,
-  Stage,
-  UnsupportedRule,
-} from './shape.ts'
-export {
-  ACTIONS,
-  COMPARATORS,
-  CONDITION_ACTIONS,
-  conditionsFor,
-  isAction,
-  isUnsupported,
-  requirementText,
-} from './shape.ts'
-
 /** What stands in the signed rule set: strings, integers, booleans, lists and maps; no nulls, no fractions. */
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }

@@ -1,6 +1,6 @@
 import type { MemberActor } from '#core/actor.ts'
 import { readRules } from '#core/boundary/read-rules.ts'
-import { requirementText } from '#core/boundary/rule.ts'
+import { requirementText } from '#core/boundary/shape.ts'
 import type { RuleSet } from '#core/rule-set.ts'
 import { storedPayload } from '../keys/stored.ts'
 import { listApprovals } from './approval/read.ts'

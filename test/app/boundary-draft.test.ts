@@ -18,7 +18,7 @@ import {
 } from '#app/(console)/[org]/boundaries/rule-words.ts'
 import { addCases, upsertRule } from '#core/boundary/edit.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
-import { ACTIONS, COMPARATORS, conditionsFor } from '#core/boundary/rule.ts'
+import { ACTIONS, COMPARATORS, conditionsFor } from '#core/boundary/shape.ts'
 import { FIGURE_NAMES } from '#core/figure.ts'
 
 const TEXT = `# ours

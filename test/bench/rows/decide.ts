@@ -1,5 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js'
-import { compileRules, type EvaluationInput, mergeRules } from '#core/boundary/evaluate.ts'
+import type { EvaluationInput } from '#core/boundary/compile.ts'
+import { compileRules, mergeRules } from '#core/boundary/evaluate.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { costReading, nameReading, percentReading } from '#core/figure.ts'
 import { type Case, interleave, nanosPerCall, type Row } from '../bench.ts'

@@ -9,7 +9,7 @@ import {
 } from '#core/approval/accept.ts'
 import { Answer } from '#core/approval/answer.ts'
 import { ApprovalRequest } from '#core/approval/request.ts'
-import type { Rule } from '#core/boundary/rule.ts'
+import type { Rule } from '#core/boundary/shape.ts'
 import { costReading } from '#core/figure.ts'
 
 const D = (letter: string) => letter.repeat(43)

@@ -7,7 +7,7 @@ import {
   conditionsFor,
   type Rule,
   type Scope,
-} from '#core/boundary/rule.ts'
+} from '#core/boundary/shape.ts'
 import { DESTINATIONS, FIGURES, type FigureName, type FigureReading, PLAN_WINDOWS } from '#core/figure.ts'
 import { TIERS } from '#core/model-tier.ts'
 import { ROLES, roleAtLeast } from '#core/role.ts'

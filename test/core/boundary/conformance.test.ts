@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { effectOf, evaluate } from '#core/boundary/evaluate.ts'
-import { ACTIONS, COMPARATORS, requirementText } from '#core/boundary/rule.ts'
+import { ACTIONS, COMPARATORS, requirementText } from '#core/boundary/shape.ts'
 import { FIGURE_NAMES } from '#core/figure.ts'
 import { conformanceFigures, conformanceRows, conformanceRules } from './conformance.ts'
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { type EvaluationInput, mergeRules, type ScopedRule } from '#core/boundary/evaluate.ts'
+import type { EvaluationInput, ScopedRule } from '#core/boundary/compile.ts'
+import { mergeRules } from '#core/boundary/evaluate.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
-import type { Action, Rule, Scope } from '#core/boundary/rule.ts'
+import type { Action, Rule, Scope } from '#core/boundary/shape.ts'
 import { FIGURES, type FigureName, type FigureReading, type FigureSource } from '#core/figure.ts'
 import { cutDecimal } from '#core/money.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '#core/boundary/edit.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { proposeCases } from '#core/boundary/propose-cases.ts'
-import type { Rule } from '#core/boundary/rule.ts'
+import type { Rule } from '#core/boundary/shape.ts'
 import { anyRule } from './any-rule.ts'
 import { SEED_RULES } from './seed.ts'
 

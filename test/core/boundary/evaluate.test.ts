@@ -1,14 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  compileRules,
-  type Evaluation,
-  evaluate,
-  mergeRules,
-  type ScopedRule,
-  strictness,
-} from '#core/boundary/evaluate.ts'
-import { ACTIONS, type Rule, requirementText } from '#core/boundary/rule.ts'
+import type { ScopedRule } from '#core/boundary/compile.ts'
+import { compileRules, type Evaluation, evaluate, mergeRules, strictness } from '#core/boundary/evaluate.ts'
+import { ACTIONS, type Rule, requirementText } from '#core/boundary/shape.ts'
 import { costReading, type FigureReading, nameReading, percentReading } from '#core/figure.ts'
 import { anyFigures, anyRule } from './any-rule.ts'
 

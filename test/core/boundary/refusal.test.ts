@@ -7,7 +7,7 @@ import { crossedBy, describeCrossing, describeRule } from '#core/boundary/descri
 import { evaluate, mergeRules } from '#core/boundary/evaluate.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { adviceText, type RefusalState, refusalText } from '#core/boundary/refusal.ts'
-import type { Action } from '#core/boundary/rule.ts'
+import type { Action } from '#core/boundary/shape.ts'
 import { costReading, type FigureReading, type Figures, nameReading, percentReading } from '#core/figure.ts'
 import { anyFigures } from './any-rule.ts'
 import { SEED_RULES } from './seed.ts'

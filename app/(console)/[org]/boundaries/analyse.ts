@@ -1,9 +1,10 @@
 import { bindable, type CaseResult, caseToJson, runCases } from '#core/boundary/cases.ts'
 import { amountText, describeRule, figureLabel } from '#core/boundary/describe.ts'
 import { type RuleOutline, ruleOutline } from '#core/boundary/edit.ts'
-import { type Problem, parseBoundaries } from '#core/boundary/parse.ts'
+import { parseBoundaries } from '#core/boundary/parse.ts'
+import type { Problem } from '#core/boundary/problem.ts'
 import { proposeCases } from '#core/boundary/propose-cases.ts'
-import { type BoundaryCase, type Rule, requirementText } from '#core/boundary/rule.ts'
+import { type BoundaryCase, type Rule, requirementText } from '#core/boundary/shape.ts'
 import { ROLES } from '#core/role.ts'
 
 /** One case with what the rules say about it, in words. `index` is its place in `tests:`; absent for a proposed one. */

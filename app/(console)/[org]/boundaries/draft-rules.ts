@@ -1,5 +1,5 @@
 import { Findings } from '#core/boundary/problem.ts'
-import { COMPARATORS } from '#core/boundary/rule.ts'
+import { COMPARATORS } from '#core/boundary/shape.ts'
 import { entryOf, type Tree, type TreeMap } from '#core/boundary/tree.ts'
 import { readYaml, treeFromYaml } from '#core/boundary/yaml-tree.ts'
 

@@ -1,6 +1,7 @@
 import { type EditResult, setField } from '#core/boundary/edit.ts'
 import type { RuleKey } from '#core/boundary/read-rule.ts'
-import { conditionsFor, isAction, type Json } from '#core/boundary/rule.ts'
+import type { Json } from '#core/boundary/rule.ts'
+import { conditionsFor, isAction } from '#core/boundary/shape.ts'
 import { isFigureName } from '#core/figure.ts'
 import { type WrittenRule, whenOf } from './draft-rules.ts'
 import { startingValue } from './rule-words.ts'

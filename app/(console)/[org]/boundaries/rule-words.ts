@@ -1,4 +1,4 @@
-import { type Action, COMPARATORS, type Rule, requirementText } from '#core/boundary/rule.ts'
+import { type Action, COMPARATORS, type Rule, requirementText } from '#core/boundary/shape.ts'
 import { DESTINATIONS, FIGURES, type FigureName, PLAN_WINDOWS } from '#core/figure.ts'
 import { TIERS } from '#core/model-tier.ts'
 

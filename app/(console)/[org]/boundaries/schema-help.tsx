@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { ACTIONS, CONDITION_ACTIONS } from '#core/boundary/rule.ts'
+import { ACTIONS, CONDITION_ACTIONS } from '#core/boundary/shape.ts'
 import { FIGURE_NAMES, type FigureName } from '#core/figure.ts'
 import { ACTION_HELP, FIGURE_HELP, KEY_HELP, startingValue } from './rule-words.ts'
 

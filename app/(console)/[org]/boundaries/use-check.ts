@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useTRPC } from '#app/_client/trpc.tsx'
-import type { Problem } from '#core/boundary/parse.ts'
+import type { Problem } from '#core/boundary/problem.ts'
 import type { DraftCheck } from '../outputs.ts'
 import type { Analysis } from './analyse.ts'
 import { useDebounced } from './use-debounced.ts'
