@@ -18,7 +18,7 @@ import {
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from './tree.ts'
 
 /** The keys of a case, in the order a document gives them. */
-const CASE_KEYS = ['name', 'rule', 'action', 'figures', 'tenant', 'project', 'machine', 'expect'] as const
+export const CASE_KEYS = ['name', 'rule', 'action', 'figures', 'tenant', 'project', 'machine', 'expect'] as const
 
 /** Reads one entry of `tests:`; undefined, with findings, when anything in it is wrong. */
 export function readCase(

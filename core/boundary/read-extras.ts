@@ -113,7 +113,11 @@ export function readStep(
   return read.floor
 }
 
-const FOR_KEYS = ['tenants', 'projects', 'machines'] as const
+/** The keys of `for:`. */
+export const FOR_KEYS = ['tenants', 'projects', 'machines'] as const
+
+/** The keys of `fallback:`. */
+export const FALLBACK_KEYS = ['role', 'after', 'loosens'] as const
 
 /** `for:` whom a rule applies to. */
 export function readAppliesTo({ value }: TreeEntry, findings: Findings): AppliesTo | undefined {
@@ -187,10 +191,9 @@ export function readFallback(
     )
     return undefined
   }
-  const keys = ['role', 'after', 'loosens']
   for (const { key, keyAt } of value.entries) {
-    if (!keys.includes(key))
-      findings.error(keyAt, 'unknown_key', `${clip(key)} is not a key of fallback`, `use ${oneOf(keys)}`)
+    if (!(FALLBACK_KEYS as readonly string[]).includes(key))
+      findings.error(keyAt, 'unknown_key', `${clip(key)} is not a key of fallback`, `use ${oneOf(FALLBACK_KEYS)}`)
   }
   const roleTree = entryOf(value, 'role')?.value
   const after = entryOf(value, 'after')

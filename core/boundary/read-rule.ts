@@ -7,10 +7,12 @@ import {
   ACTIONS,
   type Action,
   isAction,
+  ON_UNKNOWN,
   type Requirement,
   type Rule,
   type Scope,
   SELF_ANSWERS,
+  STAGES,
   type Stage,
 } from './shape.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from './tree.ts'
@@ -97,7 +99,7 @@ function readKeys(map: TreeMap, context: RuleContext, findings: Findings): Rule 
   const rule: Omit<Rule, 'name' | 'action' | 'require'> = {
     when,
     stage: optional('stage', entry => readStage(entry, findings)) ?? 'shadow',
-    onUnknown: optional('on_unknown', entry => readWord(entry, ['pass', 'hold'], findings)) ?? 'pass',
+    onUnknown: optional('on_unknown', entry => readWord(entry, ON_UNKNOWN, findings)) ?? 'pass',
   }
   const note = optional('note', entry => readNote(entry, findings))
   if (note !== undefined) rule.note = note
@@ -232,13 +234,14 @@ function readRequire(entry: TreeEntry | undefined, context: RuleContext, finding
 
 function readStage(entry: TreeEntry, findings: Findings): Stage | undefined {
   const { value } = entry
-  if (value.kind === 'scalar' && (value.value === 'shadow' || value.value === 'enforce')) return value.value
-  const near = value.kind === 'scalar' ? nearest(value.source, ['shadow', 'enforce']) : undefined
+  const stage = value.kind === 'scalar' ? STAGES.find(word => word === value.value) : undefined
+  if (stage !== undefined) return stage
+  const near = value.kind === 'scalar' ? nearest(value.source, STAGES) : undefined
   findings.error(
     value,
     'unknown_stage',
     `${describeTree(value)} is not a stage`,
-    near === undefined ? 'use shadow or enforce' : `did you mean ${near}?`,
+    near === undefined ? `use ${oneOf(STAGES)}` : `did you mean ${near}?`,
   )
   return undefined
 }

@@ -14,8 +14,14 @@ export type Comparator = (typeof COMPARATORS)[number]
 export const SELF_ANSWERS = ['never', 'account', 'key'] as const
 export type SelfAnswer = (typeof SELF_ANSWERS)[number]
 
-export type Stage = 'shadow' | 'enforce'
-export type OnUnknown = 'pass' | 'hold'
+/** Whether a rule only records or binds; the default first. */
+export const STAGES = ['shadow', 'enforce'] as const
+export type Stage = (typeof STAGES)[number]
+
+/** What a figure that cannot be read does; the default first. */
+export const ON_UNKNOWN = ['pass', 'hold'] as const
+export type OnUnknown = (typeof ON_UNKNOWN)[number]
+
 export type Scope = 'local' | 'organisation'
 
 /** What a rule demands when it holds. */
