@@ -1,7 +1,8 @@
+import { type Reached, stepCeilings } from '../boundary/ceiling.ts'
+import { readingFromWire } from '../boundary/crossed.ts'
 import type { Rule, SelfAnswer } from '../boundary/shape.ts'
-import { formatMicros, parseMicros } from '../money.ts'
+import type { FigureReading } from '../figure.ts'
 import { roleRank } from '../role.ts'
-import type { Ceiling } from './answer.ts'
 import type { CrossedFigure } from './request.ts'
 import type { Terms } from './state.ts'
 
@@ -36,20 +37,19 @@ export function termsOf(
     approvals: Math.max(...named.map(({ rule }) => rule.approvals ?? 1)),
     self,
     ...(fallback ? { fallback } : {}),
-    ceilings: named.flatMap(({ rule }) => stepCeilings(rule, figures)),
+    ceilings: stepCeilings(named.map(({ rule }) => ({ rule, crossed: readAgain(rule, figures) }))),
   }
 }
 
-/** An answer to a rule with `step: 20` holds until the figure has grown by that much over what it was when it crossed. */
-function stepCeilings(rule: Rule, figures: readonly CrossedFigure[]): Ceiling[] {
-  const step = rule.step
-  if (step === undefined) return []
-  return rule.when.flatMap(condition => {
-    if (condition.figure !== 'session_cost_usd' && condition.figure !== 'budget_used_pct') return []
-    const crossed = figures.find(f => f.name === condition.figure && f.qualifier === condition.qualifier)
-    const now = crossed === undefined ? undefined : parseMicros(crossed.value)
-    if (now === undefined) return []
-    const ceiling: Ceiling = { figure: condition.figure, op: '<', value: formatMicros(now + step) }
-    return [condition.qualifier === undefined ? ceiling : { ...ceiling, qualifier: condition.qualifier }]
+/** What a rule's conditions read, from what the request says of it; a condition without a qualifier read the highest. */
+function readAgain({ when }: Rule, figures: readonly CrossedFigure[]): Reached['crossed'] {
+  return when.map(({ figure, qualifier }) => {
+    const readings = figures.flatMap(crossed =>
+      crossed.name === figure && (qualifier === undefined || crossed.qualifier === qualifier)
+        ? (readingFromWire(crossed, 0) ?? [])
+        : [],
+    )
+    const reading = readings.reduce<FigureReading | undefined>((a, b) => (a && a.value >= b.value ? a : b), undefined)
+    return { figure, ...(qualifier === undefined ? {} : { qualifier }), ...(reading ? { reading } : {}) }
   })
 }

@@ -1,18 +1,28 @@
 import type { Ceiling } from '#core/approval/answer.ts'
 import type { Figures } from '#core/figure.ts'
-import { formatMicros, MAX_MICROS, parseMicros } from '#core/money.ts'
-import type { Match } from './evaluate.ts'
-import { isUnsupported } from './shape.ts'
+import { formatMicros, MAX_MICROS, type Micros, parseMicros } from '#core/money.ts'
+import type { Crossing } from './compile.ts'
+import { isUnsupported, type Rule, type UnsupportedRule } from './shape.ts'
 
-/** The ceilings that the rules' own `step:` sets on an answer given now: the figure's reading plus the step. */
-export function stepCeilings(matches: readonly Match[]): Ceiling[] {
+/** A rule that holds a call, and the readings it did so by. */
+export type Reached = {
+  rule: Rule | UnsupportedRule
+  crossed: readonly Pick<Crossing, 'figure' | 'qualifier' | 'reading'>[]
+}
+
+/**
+ * The ceilings that the rules' own `step:` sets on an answer given now: the figure's reading plus the step, of several
+ * the lowest. A reading that was cut counts at its upper end, as it does in {@link isBelowCeilings}: both ends rounded
+ * up and compared by `<`, no figure that really grew by the step or more is let through.
+ */
+export function stepCeilings(reached: readonly Reached[]): Ceiling[] {
   const lowest = new Map<string, { ceiling: Ceiling; micros: number }>()
-  for (const { rule, crossed } of matches) {
+  for (const { rule, crossed } of reached) {
     if (isUnsupported(rule) || rule.step === undefined) continue
     for (const { figure, qualifier, reading } of crossed) {
       if (figure !== 'session_cost_usd' && figure !== 'budget_used_pct') continue
       if (typeof reading?.value !== 'number') continue
-      const micros = Math.min(reading.value + rule.step, MAX_MICROS)
+      const micros = Math.min(upperEnd(reading.value, reading.cut) + rule.step, MAX_MICROS)
       const key = `${figure} ${qualifier ?? ''}`
       if ((lowest.get(key)?.micros ?? Number.POSITIVE_INFINITY) <= micros) continue
       const ceiling = {
@@ -26,6 +36,8 @@ export function stepCeilings(matches: readonly Match[]): Ceiling[] {
   }
   return [...lowest.values()].map(({ ceiling }) => ceiling)
 }
+
+const upperEnd = (value: Micros, cut: boolean | undefined): Micros => (cut ? value + 1 : value)
 
 /**
  * True while every figure with a ceiling is known to be below it. An unread figure is not: an answer that holds up to
@@ -42,7 +54,7 @@ export function isBelowCeilings(ceilings: readonly Ceiling[], figures: Figures):
     return (
       limit !== undefined &&
       readings.length > 0 &&
-      readings.every(reading => typeof reading.value === 'number' && reading.value + (reading.cut ? 1 : 0) < limit)
+      readings.every(reading => typeof reading.value === 'number' && upperEnd(reading.value, reading.cut) < limit)
     )
   })
 }

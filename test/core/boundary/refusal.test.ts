@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CrossedFigure } from '#core/approval/request.ts'
-import { isBelowCeilings, stepCeilings } from '#core/boundary/ceiling.ts'
 import { crossedFigures, readingFromWire, wireFigure } from '#core/boundary/crossed.ts'
 import { crossedBy, describeCrossing, describeRule } from '#core/boundary/describe.ts'
 import { evaluate, mergeRules } from '#core/boundary/evaluate.ts'
@@ -207,36 +206,5 @@ describe('crossedFigures', () => {
     const left = percentReading('plan_left_pct', '5.0000001', { qualifier: 'week', observedAt: now, source: 'daemon' })!
     expect(readingFromWire(wireFigure(left)!, now)).toMatchObject({ value: 5_000_000, qualifier: 'week' })
     expect(readingFromWire({ name: 'session_cost_usd', value: 'unread', unit: 'usd' }, now)).toBeUndefined()
-  })
-})
-
-describe('ceilings', () => {
-  const STEP =
-    '{ name: r, action: continue, when: { session_cost_usd: ">= 20" }, require: approver:lead, stage: enforce, step: 20 }'
-
-  it("a rule's step lets an answer hold until the figure has grown by it", () => {
-    const ceilings = stepCeilings(matches(STEP, [costReading(20_140_000, now)]))
-    expect(ceilings).toEqual([{ figure: 'session_cost_usd', op: '<', value: '40.14' }])
-    expect(isBelowCeilings(ceilings, [costReading(40_139_999, now)])).toBe(true)
-    expect(isBelowCeilings(ceilings, [costReading(40_140_000, now)])).toBe(false)
-    expect(isBelowCeilings(ceilings, [{ ...costReading(40_139_999, now), cut: true }])).toBe(false)
-    expect(isBelowCeilings([], [])).toBe(true)
-  })
-
-  it('releases nothing while the figure cannot be seen', () => {
-    expect(isBelowCeilings([{ figure: 'session_cost_usd', op: '<', value: '40' }], [])).toBe(false)
-    expect(isBelowCeilings([{ figure: 'session_cost_usd', op: '<', value: 'x' }], [costReading(1, now)])).toBe(false)
-  })
-
-  it("sets none for a rule without a step, and reads the organisation's budget by its plain name", () => {
-    expect(stepCeilings(spent)).toEqual([])
-    const budget = percentReading('budget_used_pct', 95, {
-      qualifier: 'org:monthly',
-      observedAt: now,
-      source: 'fleet',
-    })!
-    const ceiling = [{ figure: 'budget_used_pct', qualifier: 'monthly', op: '<', value: '95' }] as const
-    expect(isBelowCeilings(ceiling, [budget])).toBe(false)
-    expect(isBelowCeilings([{ ...ceiling[0], value: '95.01' }], [budget])).toBe(true)
   })
 })
