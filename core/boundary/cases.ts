@@ -111,6 +111,28 @@ export function bindable(
   return { ok: lacking.length === 0 && failing.length === 0, mustStop, mustPass, lacking, failing }
 }
 
+/** Why a rule may not bind yet, from its cases as they went; the first that failed is named. */
+export function whyUnproven(
+  name: string,
+  proof: {
+    lacking: Bindable['lacking']
+    cases: readonly { name: string | undefined; text: string; expect: string; got: string; ok: boolean }[]
+  },
+): { message: string; remedy: string } {
+  const first = proof.cases.find(item => !item.ok)
+  if (first) {
+    return {
+      message: `${name} cannot be enforced: the case ${first.name ?? first.text} expects ${first.expect}, the rules say ${first.got}`,
+      remedy: 'change the case or the rule',
+    }
+  }
+  const words = proof.lacking.map(what => (what === 'must_stop' ? 'that it must stop' : 'that it must let pass'))
+  return {
+    message: `${name} cannot be enforced before its cases prove it: it lacks a case ${words.join(' and a case ')}`,
+    remedy: 'accept the proposed cases, or set stage: shadow',
+  }
+}
+
 /** A case as a JSON object with the document's own keys; amounts are decimal strings. */
 export function caseToJson(item: BoundaryCase): JsonObject {
   const figures: Record<string, Json> = {}

@@ -3,7 +3,10 @@ import type { Attribution } from './compile.ts'
 import { compileRules, mergeRules } from './evaluate.ts'
 import type { Action, Rule, Scope } from './shape.ts'
 
-/** What a machine reported of one session's calls within an hour: fixed-list figures, the highest of the hour. */
+/**
+ * What a machine reported of one session's calls within an hour: fixed-list figures, of each the hour's reading that is
+ * nearest to holding: the highest, of what is left of a plan the lowest.
+ */
 export interface Observation {
   machine: string
   sessionRef: string
@@ -52,8 +55,8 @@ class Tally {
 
 /**
  * What draft rules would have done to calls that machines have reported, each rule as if enforced: "would have held
- * 41 calls in 3 sessions on 2 machines". The figures of an hour are its highest, so a call early in the hour may be
- * counted that would have passed: the preview errs toward holding.
+ * 41 calls in 3 sessions on 2 machines". An hour's figures are those nearest to holding, which need not have stood
+ * together at any one call, so calls may be counted that would have passed: the preview errs toward holding.
  */
 export function replay(
   rules: readonly Rule[],

@@ -1,5 +1,6 @@
 import type { CrossedFigure } from '#core/approval/request.ts'
-import { bindable, type CaseResult, caseToJson, runCases } from '#core/boundary/cases.ts'
+import { holdersOf, type Person, whoAnswers } from '#core/boundary/answerers.ts'
+import { bindable, type CaseResult, caseToJson, runCases, whyUnproven } from '#core/boundary/cases.ts'
 import { readingFromWire } from '#core/boundary/crossed.ts'
 import { describeRule } from '#core/boundary/describe.ts'
 import { ruleOutline } from '#core/boundary/edit.ts'
@@ -10,7 +11,7 @@ import { type Observation, type Replay, replay } from '#core/boundary/replay.ts'
 import { type BoundaryCase, type Rule, requirementText } from '#core/boundary/shape.ts'
 import { AppError } from '#core/error.ts'
 import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
-import { type LadderRole, ROLES, roleAtLeast } from '#core/role.ts'
+import { type LadderRole, ROLES } from '#core/role.ts'
 import type { Tx } from '../db.ts'
 import type { FeatureContext } from './context.ts'
 import { type MachineBehind, MIN_READER, machinesBelow } from './reader.ts'
@@ -61,8 +62,6 @@ export type Draft = {
   parsed: Rule[]
 }
 
-type Person = { id: string; role: string; machines: number }
-
 /**
  * Everything there is to say about a text before it is published: mistakes with their place, its cases run in both
  * directions, who could answer, which machines could not read it. The editor shows it; publishing refuses on it.
@@ -93,7 +92,7 @@ export async function draftOf(tx: Tx, orgId: string, text: string): Promise<Draf
     if (answer?.problem === 'only_the_requester')
       warnings.push({ ...at('require'), code: 'only_the_requester', message: answer.message, remedy: answer.remedy })
     if (rule.stage === 'enforce' && !draft.bindable)
-      errors.push({ ...at('stage'), code: 'not_proven', ...unproven(draft) })
+      errors.push({ ...at('stage'), code: 'not_proven', ...whyUnproven(rule.name, draft) })
   }
   const named = new Set(parsed.rules.flatMap(rule => (rule.require.kind === 'approver' ? [rule.require.role] : [])))
   return {
@@ -156,64 +155,6 @@ function asDraftCase(result: CaseResult): DraftCase {
     ok: result.ok,
     json,
   }
-}
-
-function unproven(draft: DraftRule): { message: string; remedy: string } {
-  const failing = draft.cases.filter(item => !item.ok)
-  if (failing.length > 0) {
-    const first = failing[0]!
-    return {
-      message: `${draft.name} cannot be enforced: the case ${first.name ?? first.text} expects ${first.expect}, the rules say ${first.got}`,
-      remedy: 'change the case or the rule',
-    }
-  }
-  const words = draft.lacking.map(what => (what === 'must_stop' ? 'that it must stop' : 'that it must let pass'))
-  return {
-    message: `${draft.name} cannot be enforced before its cases prove it: it lacks a case ${words.join(' and a case ')}`,
-    remedy: 'accept the proposed cases, or set stage: shadow',
-  }
-}
-
-const holdersOf = (role: LadderRole, people: readonly Person[]): Person[] =>
-  people.filter(person => roleAtLeast(person.role as LadderRole, role))
-
-/** Whether a rule's requests could ever be answered: the role's holders against the number it wants. */
-function whoAnswers(
-  rule: Rule,
-  people: readonly Person[],
-  selfAnswer: string,
-): { problem: 'nobody_can_answer' | 'only_the_requester'; message: string; remedy: string } | undefined {
-  if (rule.require.kind !== 'approver') return undefined
-  const { role } = rule.require
-  const wanted = rule.approvals ?? 1
-  const holders = holdersOf(role, people)
-  if (rule.signed) {
-    return {
-      problem: 'nobody_can_answer',
-      message: `${rule.name} wants an approver's own key, and nobody has registered one`,
-      remedy: 'leave signed out',
-    }
-  }
-  if (holders.length < wanted) {
-    const have = holders.length === 0 ? 'nobody holds it' : `${holders.length} of the ${wanted} people it wants hold it`
-    return {
-      problem: 'nobody_can_answer',
-      message: `${rule.name} asks for ${role} or above, and ${have}`,
-      remedy: 'name a lower role, ask for fewer approvals, or invite somebody',
-    }
-  }
-  // A requester never counts toward several, and alone only where the rule and the organisation let people answer their own.
-  const self = rule.self ?? selfAnswer
-  const stuck = people.filter(
-    person => person.machines > 0 && holders.filter(holder => holder.id !== person.id).length < wanted,
-  )
-  if (stuck.length === 0) return undefined
-  const own =
-    wanted === 1 && self === 'account' && stuck.every(person => holders.some(holder => holder.id === person.id))
-  const message = own
-    ? `for ${rule.name}, a person with a machine is the only one who can answer: their own requests wait for themselves`
-    : `for ${rule.name}, a person with a machine is among the only ones who could answer, and may not answer their own requests`
-  return { problem: 'only_the_requester', message, remedy: `give ${role} or above to somebody else too` }
 }
 
 /** `boundary.check`: what the editor shows while somebody writes. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bindable, caseToJson, runCases } from '#core/boundary/cases.ts'
+import { bindable, caseToJson, runCases, whyUnproven } from '#core/boundary/cases.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { proposeCases } from '#core/boundary/propose-cases.ts'
 import { type BoundaryCase, type Rule, requirementText } from '#core/boundary/shape.ts'
@@ -158,5 +158,27 @@ describe('bindable', () => {
     }
     expect(bindable(spend, [all, pass], [spend, other]).lacking).toEqual(['must_stop'])
     expect(bindable(other, [all], [spend, other]).lacking).toEqual(['must_pass'])
+  })
+})
+
+describe('why a rule may not bind', () => {
+  const held = { name: undefined, text: 'session_cost_usd 20', expect: 'deny', got: 'deny', ok: true }
+
+  it('names what is lacking, one direction or both', () => {
+    expect(whyUnproven('r', { lacking: ['must_pass'], cases: [held] }).message).toMatch(
+      /lacks a case that it must let pass$/,
+    )
+    expect(whyUnproven('r', { lacking: ['must_stop', 'must_pass'], cases: [] }).message).toMatch(
+      /lacks a case that it must stop and a case that it must let pass$/,
+    )
+  })
+
+  it('names the first case that failed before anything that is lacking', () => {
+    const failed = { ...held, got: 'pass', ok: false }
+    expect(whyUnproven('r', { lacking: ['must_stop'], cases: [held, failed, { ...failed, text: 'other' }] })).toEqual({
+      message: 'r cannot be enforced: the case session_cost_usd 20 expects deny, the rules say pass',
+      remedy: 'change the case or the rule',
+    })
+    expect(whyUnproven('r', { lacking: [], cases: [{ ...failed, name: 'named' }] }).message).toMatch(/the case named/)
   })
 })
