@@ -131,6 +131,22 @@ export function judgeRevoker(role: Role, actor: MemberActor): { ok: true } | Ref
     : { ok: false, code: 'NOT_APPROVER', why: `Ending this takes the role ${role} or above.` }
 }
 
+/**
+ * The approving votes that count at this moment: of members who still hold the role that it takes.
+ * @param roleNow what a voter is at this moment; undefined for one who is no member any more
+ */
+export function countedVotes(
+  approval: Pick<Approval, 'votes' | 'terms' | 'receivedAt'>,
+  roleNow: (memberId: string) => Role | undefined,
+  now: Date,
+): Vote[] {
+  const needed = roleNeeded(approval, now)
+  return approval.votes.filter(({ memberId, decision }) => {
+    const role = roleNow(memberId)
+    return decision === 'approve' && role !== undefined && roleAtLeast(role, needed)
+  })
+}
+
 export type Settled = {
   kind: 'settled'
   state: 'approved' | 'denied'
@@ -177,12 +193,7 @@ export function applyAnswer(
   if (vote.decision === 'deny') {
     return { kind: 'settled', state: 'denied', scope: 'session', until: [], counted: [cast], notAfter }
   }
-  const needed = roleNeeded(approval, now)
-  const stillHolds = ({ memberId }: Vote) => {
-    const role = roleNow(memberId)
-    return role !== undefined && roleAtLeast(role, needed)
-  }
-  const counted = [...approval.votes.filter(v => v.decision === 'approve' && stillHolds(v)), cast]
+  const counted = [...countedVotes(approval, roleNow, now), cast]
   if (counted.length < approval.terms.approvals)
     return { kind: 'counted', missing: approval.terms.approvals - counted.length }
   const scope = counted.some(v => v.scope === 'step') ? 'step' : 'session'

@@ -2,7 +2,7 @@ import type { MemberActor } from '#core/actor.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import { questionOf } from '#core/approval/describe.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
-import { judgeAnswerer } from '#core/approval/state.ts'
+import { countedVotes, judgeAnswerer } from '#core/approval/state.ts'
 import { may } from '#core/permission.ts'
 import type { ApprovalState } from '#core/protocol.ts'
 import type { Role } from '#core/role.ts'
@@ -33,7 +33,7 @@ export type ApprovalRow = {
   rules: string[]
   role: Role
   approvals: number
-  /** Approving votes so far. */
+  /** Approving votes that count: while it waits only of people who hold the role now, once it is approved those that were counted. */
   votes: number
   figures: CrossedFigure[]
   machine: { id: string; label: string }
@@ -48,7 +48,7 @@ export type ApprovalRow = {
 }
 
 export type RowRecord = Omit<ApprovalRecord, 'votes'> & {
-  votes: (ApprovalRecord['votes'][number] & { member: Pick<Member, 'name'> })[]
+  votes: (ApprovalRecord['votes'][number] & { member: Pick<Member, 'name' | 'role' | 'removedAt'> })[]
   machine: { id: string; label: string }
   member: { id: string; name: string }
   answer: Pick<ApprovalAnswer, 'jws'> | null
@@ -56,7 +56,7 @@ export type RowRecord = Omit<ApprovalRecord, 'votes'> & {
 
 /** The relations a row needs. */
 export const ROW = {
-  votes: { orderBy: { at: 'asc' }, include: { member: { select: { name: true } } } },
+  votes: { orderBy: { at: 'asc' }, include: { member: { select: { name: true, role: true, removedAt: true } } } },
   machine: { select: { id: true, label: true } },
   member: { select: { id: true, name: true } },
   answer: { select: { jws: true } },
@@ -71,6 +71,11 @@ export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Da
   const approval = asApproval(record)
   const state = stateNow(record, now)
   const signed = record.answer ? storedPayload<Answer>(record.answer.jws) : undefined
+  const voters = new Map(record.votes.map(vote => [vote.memberId, vote.member]))
+  const roleNow = (memberId: string) => {
+    const voter = voters.get(memberId)
+    return voter?.removedAt === null ? voter.role : undefined
+  }
   return {
     handle: record.handle,
     state,
@@ -81,7 +86,7 @@ export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Da
     rules: (record.rules as KeptRules).rules.map(rule => rule.name),
     role: record.role,
     approvals: record.approvals,
-    votes: record.votes.filter(v => v.decision === 'approve').length,
+    votes: signed?.decision === 'approve' ? signed.approvers.length : countedVotes(approval, roleNow, now).length,
     figures: request.figures,
     machine: record.machine,
     member: record.member,

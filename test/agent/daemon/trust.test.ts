@@ -287,19 +287,31 @@ describe('age', () => {
   test('304 for a day without freshness: the rules are stale, still refuse, and release nothing', async () => {
     org.publish(RULE('approver:lead'))
     await machine.daemon.sync()
-    expect(await isHeld()).toBe(true)
-    await machine.daemon.sync()
-    const request = org.requests.at(-1)!
-    serve(undefined, undefined)
     org.serve.rules = () => ({ status: 304, fresh: undefined })
     machine.offset += 24 * 3600_000 - 60_000
+    expect(await isHeld()).toBe(true)
     await machine.daemon.sync()
     expect((await rulesOf()).stale).toBe(false)
+    const request = org.requests.at(-1)!
     machine.offset += 120_000
     await machine.daemon.sync()
     expect(await rulesOf()).toMatchObject({ stale: true, version: 2 })
-    org.answer({ ...request, createdAt: new Date(machine.now()).toISOString() })
+    // an answer with nothing wrong in it: it waits for younger rules, and is good once they come
+    org.answer(request)
     await machine.daemon.sync()
+    const refused = told(await machine.hook({ tool_use_id: 'toolu_stale' }))
+    expect(refused.decision).toBe('deny')
+    expect(refused.reason).toContain('has not heard from the control plane for too long')
+    org.serve = {}
+    await machine.daemon.sync()
+    expect(await isHeld()).toBe(false)
+  })
+
+  test('stale rules that deny go on denying', async () => {
+    org.serve.rules = () => ({ status: 304, fresh: undefined })
+    machine.offset += 10 * 24 * 3600_000
+    await machine.daemon.sync()
+    expect(await rulesOf()).toMatchObject({ stale: true, version: 1 })
     expect(await isHeld()).toBe(true)
   })
 

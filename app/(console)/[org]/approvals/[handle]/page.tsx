@@ -164,7 +164,7 @@ function waitingWords(approval: ApprovalDetail) {
       <strong>{approval.role}</strong> or above {approval.approvals > 1 ? 'answer' : 'answers'}.{' '}
       {who.length === 0
         ? 'Right now nobody can.'
-        : `Right now that is ${who.slice(0, 4).join(', ')}${who.length > 4 ? ` and ${who.length - 4} more` : ''}.`}
+        : `Right now that is ${who.slice(0, 4).join(', ')}${who.length > 4 ? ` and ${who.length - 4} more` : ''}${who.length < approval.approvals ? ', which is too few' : ''}.`}
     </>
   )
 }
