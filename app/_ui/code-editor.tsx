@@ -8,6 +8,9 @@ import { CodeLines } from './code-lines.tsx'
 import { formatPlural } from './format.ts'
 import { type Edit, indentEdit, newlineEdit, outdentEdit } from './indent.ts'
 import { Pill } from './pill.tsx'
+import type { Suggest } from './suggestion.ts'
+import { optionId, SuggestionList } from './suggestion-list.tsx'
+import { useSuggestions } from './use-suggestions.ts'
 
 type Props = {
   /** The accessible name: "Rule set, YAML". */
@@ -15,6 +18,8 @@ type Props = {
   value: string
   onChange?: (value: string) => void
   errors?: readonly CodeError[]
+  /** What could stand at the cursor. Pure and quick: asked at every key. */
+  suggest?: Suggest
   readOnly?: boolean
   name?: string
   /** Height in lines at least and at most; beyond it the box scrolls. */
@@ -26,16 +31,30 @@ const MIN_HEIGHT = { 6: 'min-h-[7.875rem]', 12: 'min-h-[15.75rem]', 20: 'min-h-[
 
 /**
  * A YAML editor: a real text box lies, with clear ink, over the coloured lines. Tab indents; Escape then Tab leaves.
- * Faults are marked in their line, listed beneath, and read out with the box.
+ * Faults are marked in their line, listed beneath, and read out with the box; what could be written is suggested in a list.
  */
-export function CodeEditor({ label, value, onChange, errors = [], readOnly, name, minLines = 12, className }: Props) {
+export function CodeEditor(props: Props) {
+  const { label, value, onChange, errors = [], suggest, readOnly, name, minLines = 12, className } = props
   const id = useId()
   const box = useRef<HTMLTextAreaElement>(null)
   const leaving = useRef(false)
   const faults = useMemo(() => errors.toSorted((a, b) => a.line - b.line), [errors])
 
+  const suggestions = useSuggestions(readOnly ? undefined : suggest, ({ from, to }, { insert, back = 0, select }) => {
+    const end = from + insert.length - back
+    // Of a value in quotes only the value is selected, to be written over.
+    const [selectStart, selectEnd] = select === undefined ? [end, end] : [end - 1 - select, end - 1]
+    if (box.current) applyEdit(box.current, { start: from, end: to, insert, selectStart, selectEnd }, onChange)
+  })
+  const { shown } = suggestions
+  const listId = `${id}-list`
+
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (readOnly || event.nativeEvent.isComposing) return
+    if (suggestions.onKeyDown(event)) {
+      event.preventDefault()
+      return
+    }
     if (event.key === 'Escape') {
       leaving.current = true
       return
@@ -82,8 +101,17 @@ export function CodeEditor({ label, value, onChange, errors = [], readOnly, name
               aria-describedby={`${id}-faults ${id}-keys`}
               value={value}
               readOnly={readOnly}
-              onChange={event => onChange?.(event.target.value)}
+              aria-autocomplete={suggest ? 'list' : undefined}
+              aria-controls={shown ? listId : undefined}
+              aria-activedescendant={shown?.active === undefined ? undefined : optionId(listId, shown.active)}
+              onChange={event => {
+                onChange?.(event.target.value)
+                if (goesOn(event.nativeEvent)) suggestions.look(event.target)
+                else suggestions.close()
+              }}
               onKeyDown={onKeyDown}
+              onSelect={event => suggestions.onSelect(event.currentTarget)}
+              onBlur={suggestions.close}
               onFocus={() => {
                 leaving.current = false
               }}
@@ -115,9 +143,22 @@ export function CodeEditor({ label, value, onChange, errors = [], readOnly, name
       </div>
       {!readOnly && (
         <p id={`${id}-keys`} className="border-t px-4 py-1.5 text-ink-3 text-xs">
+          {suggest && 'Suggestions come as you type; Ctrl+Space asks for them, Tab takes one. '}
           Tab indents. To leave by keyboard press Escape, then Tab.
         </p>
       )}
+      {shown && (
+        <SuggestionList
+          id={listId}
+          found={shown}
+          active={shown.active}
+          place={() => wordPlace(`${id}-line-`, value, shown.from)}
+          onTake={index => box.current && suggestions.take(box.current, index)}
+        />
+      )}
+      <span role="status" className="sr-only">
+        {shown && `${formatPlural(shown.items.length, 'suggestion')}, Down to choose`}
+      </span>
       <span role="status" className="sr-only">
         {faults.length > 0 ? `${formatPlural(faults.length, 'problem')}, first in line ${faults[0]?.line}` : ''}
       </span>
@@ -135,4 +176,35 @@ function applyEdit(box: HTMLTextAreaElement, edit: Edit, onChange?: (value: stri
     onChange?.(box.value)
   }
   box.setSelectionRange(edit.selectStart, edit.selectEnd)
+}
+
+/** Whether a change of the text is somebody writing on, one key after another. */
+function goesOn(event: Event): boolean {
+  const { inputType, data } = event as InputEvent
+  return inputType === 'deleteContentBackward' || (inputType === 'insertText' && data?.length === 1)
+}
+
+/** Where on the screen a place of the text stands, measured in the coloured lines; undefined when it is scrolled away. */
+function wordPlace(lineIdPrefix: string, text: string, at: number): DOMRect | undefined {
+  const before = text.slice(0, at).split('\n')
+  const line = document.getElementById(`${lineIdPrefix}${before.length}`)
+  const words = line?.lastElementChild
+  const frame = line?.closest('.overflow-auto')?.getBoundingClientRect()
+  if (!line || !words || !frame) return undefined
+  const range = document.createRange()
+  range.selectNodeContents(words)
+  let left = at - (text.lastIndexOf('\n', at - 1) + 1)
+  const walker = document.createTreeWalker(words, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const { length } = node as Text
+    if (left <= length) {
+      range.setStart(node, left)
+      break
+    }
+    left -= length
+  }
+  range.collapse(true)
+  const place = range.getClientRects()[0] ?? words.getBoundingClientRect()
+  const { top, bottom } = line.getBoundingClientRect()
+  return bottom <= frame.top || top >= frame.bottom ? undefined : new DOMRect(place.left, top, 0, bottom - top)
 }

@@ -9,7 +9,8 @@ import { figureLabel } from '#core/boundary/describe.ts'
 import { type Action, conditionsFor, isAction } from '#core/boundary/shape.ts'
 import { FIGURE_NAMES, FIGURES, type FigureName, isFigureName } from '#core/figure.ts'
 import type { WrittenCondition, WrittenRule } from './draft-rules.ts'
-import { COMPARATOR_WORDS, comparatorsFor, FIGURE_HELP, startingValue, valuesFor, windowsFor } from './rule-words.ts'
+import { COMPARATOR_WORDS, comparatorsFor, startingValue, valuesFor, windowsFor } from './rule-words.ts'
+import { FIGURE_HELP } from './schema-words.ts'
 import { TypedInput } from './typed-input.tsx'
 
 type Props = {

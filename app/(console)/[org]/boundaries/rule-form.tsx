@@ -14,7 +14,8 @@ import { type WrittenRule, whenOf } from './draft-rules.ts'
 import { renameRule } from './edit-cases.ts'
 import { RequireLadder } from './require-ladder.tsx'
 import { namesIn, setAction, setAppliesTo, setRequire, setRuleStage } from './rule-edit.ts'
-import { ACTION_HELP, ACTION_LABELS } from './rule-words.ts'
+import { ACTION_LABELS } from './rule-words.ts'
+import { ACTION_HELP } from './schema-words.ts'
 import { TypedInput } from './typed-input.tsx'
 
 type Props = {

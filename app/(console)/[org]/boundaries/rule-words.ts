@@ -11,38 +11,6 @@ export const ACTION_LABELS: Record<Action, string> = {
   share: 'share: figures leave the machine',
 }
 
-export const ACTION_HELP: Record<Action, string> = {
-  continue: "The agent's next tool call, at the pause point.",
-  spend: "The agent's next tool call, judged by budgets and money.",
-  subagent_model: 'The model that a subagent is about to run on.',
-  model_route: "The local router moves a request to another model. Idle where a machine's router is off.",
-  share: 'Figures are about to leave the machine: an upload to the team, an OpenTelemetry export.',
-}
-
-export const FIGURE_HELP: Record<FigureName, string> = {
-  session_cost_usd: 'What the session has cost so far, at list prices, in dollars.',
-  plan_left_pct: 'What is left of the plan window, in percent. window: 5h or week; the tightest when left out.',
-  budget_used_pct: 'How much of a budget is used, in percent. budget: its name; the fullest when left out.',
-  model_tier: 'haiku < sonnet < opus. A model without a tier satisfies no comparison.',
-  destination: 'Where figures would go: team or otel.',
-  workflow_id: 'client:project:session, * being the wildcard.',
-  agent_id: 'client:project, * being the wildcard.',
-}
-
-export const KEY_HELP: readonly { key: string; takes: string; help: string }[] = [
-  { key: 'name', takes: 'lower-case letters, digits, - and _', help: 'What people and agents read: org:<name>.' },
-  { key: 'action', takes: 'one of the actions', help: 'The moment that the rule judges.' },
-  { key: 'when', takes: 'conditions, all of which must hold', help: 'session_cost_usd: ">= 20"' },
-  { key: 'require', takes: 'allow, ask, approver:<role> or deny', help: 'What it demands when they hold.' },
-  { key: 'stage', takes: 'shadow or enforce', help: 'Shadow, the default, records and changes nothing.' },
-  { key: 'note', takes: 'a sentence', help: 'Why the rule is there. Shown to the agent and to approvers.' },
-  { key: 'approvals', takes: '1 to 5', help: 'How many different people must approve.' },
-  { key: 'expires', takes: '5m to 24h', help: 'How long a request waits. One hour when left out.' },
-  { key: 'step', takes: 'an amount', help: 'An answer holds until the figure has grown by this much.' },
-  { key: 'for', takes: 'tenants, projects, machines', help: 'Whom it applies to. What is unknown applies.' },
-  { key: 'on_unknown', takes: 'pass or hold', help: 'What happens when a figure cannot be read.' },
-]
-
 /** The comparators that a figure takes, the usual one first. */
 export function comparatorsFor(figure: string): readonly string[] {
   const kind = FIGURES[figure as FigureName]

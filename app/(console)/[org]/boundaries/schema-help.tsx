@@ -1,8 +1,10 @@
 import { ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { RULE_KEYS } from '#core/boundary/read-rule.ts'
 import { ACTIONS, CONDITION_ACTIONS } from '#core/boundary/shape.ts'
 import { FIGURE_NAMES, type FigureName } from '#core/figure.ts'
-import { ACTION_HELP, FIGURE_HELP, KEY_HELP, startingValue } from './rule-words.ts'
+import { startingValue } from './rule-words.ts'
+import { ACTION_HELP, FIGURE_HELP, RULE_KEY_HELP } from './schema-words.ts'
 
 /** What can stand in a rule, from the same tables that the parser reads. */
 export function SchemaHelp({ onInsert }: { onInsert?: (text: string) => void }) {
@@ -14,9 +16,9 @@ export function SchemaHelp({ onInsert }: { onInsert?: (text: string) => void }) 
       </summary>
       <div className="grid gap-4 px-4 pt-1 pb-4 text-sm">
         <Terms title="Keys of a rule">
-          {KEY_HELP.map(({ key, takes, help }) => (
+          {RULE_KEYS.map(key => (
             <Term key={key} word={key} insert={`${key}: `} onInsert={onInsert}>
-              {takes}. {help}
+              {RULE_KEY_HELP[key].takes}. {RULE_KEY_HELP[key].help}
             </Term>
           ))}
         </Terms>

@@ -4,6 +4,7 @@ import { useMemo, useRef } from 'react'
 import { CodeEditor } from '#app/_ui/code-editor.tsx'
 import type { RuleOutline } from '#core/boundary/edit.ts'
 import { problemText, ruleAtLine } from './analyse.ts'
+import { completeRules } from './complete.ts'
 import { SchemaHelp } from './schema-help.tsx'
 import type { DraftProblem } from './use-check.ts'
 
@@ -49,7 +50,14 @@ export function TextView({ text, problems, outline, readOnly, onWrite, onRule }:
         if (name !== undefined) onRule(name)
       }}
     >
-      <CodeEditor label="Rule set, YAML" value={text} onChange={onWrite} errors={errors} readOnly={readOnly} />
+      <CodeEditor
+        label="Rule set, YAML"
+        value={text}
+        onChange={onWrite}
+        errors={errors}
+        suggest={completeRules}
+        readOnly={readOnly}
+      />
       <SchemaHelp {...(readOnly ? {} : { onInsert: insert })} />
     </div>
   )
