@@ -2,7 +2,7 @@
 import { HookEditError } from '#agent/clients/adapter.ts'
 import { ALL, COMMANDS } from '#agent/commands/all.ts'
 import { type Command, readArguments } from '#agent/commands/command.ts'
-import { CommandFailure, EXIT, type ExitCode } from '#agent/commands/exit.ts'
+import { CommandFailure, cannotWrite, EXIT, type ExitCode } from '#agent/commands/exit.ts'
 import { printCommand, printHelp, unknownCommand } from '#agent/commands/help.ts'
 import { VERSION } from '#agent/commands/version.ts'
 import { GuardRefused } from '#agent/guard/person.ts'
@@ -78,8 +78,8 @@ function asFailure(error: unknown): CommandFailure {
     return new CommandFailure('failed', error.code, `${error.message}. Nothing was written.`)
   if (isAppError(error)) return new CommandFailure('failed', error.code, error.message, error.remedy)
   const code = (error as NodeJS.ErrnoException | undefined)?.code
-  const words = error instanceof Error ? error.message : String(error)
-  return new CommandFailure('failed', code ?? 'internal', code === 'ENOSPC' ? 'The disk is full.' : words)
+  const words = error instanceof Error ? cannotWrite(error, openHome().root) : String(error)
+  return new CommandFailure('failed', code ?? 'internal', words)
 }
 
 function guardRemedy(code: GuardRefused['code']): string | undefined {

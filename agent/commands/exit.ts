@@ -24,3 +24,10 @@ export class CommandFailure extends Error {
     this.remedy = remedy
   }
 }
+
+/** What a disk that takes nothing is called in words. */
+export function cannotWrite(error: unknown, where: string): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'The disk is full.'
+  return code === 'EROFS' || code === 'EACCES' || code === 'EPERM' ? `${where} cannot be written (${code}).` : message
+}

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { createInterface } from 'node:readline/promises'
-import { crypto, makeKey, publicPart, random, signJws } from '#agent/crypto.ts'
+import { crypto, makeKey, type PrivateKey, publicPart, random, signJws } from '#agent/crypto.ts'
 import { waitForDaemonToKnow } from '#agent/daemon-client.ts'
 import { type Home, readBytes, remove, writeAtomic, writeJson } from '#agent/home.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
@@ -14,7 +14,7 @@ import { FRESH_HEADER, JoinAnswer, parseJoinLine } from '#core/protocol.ts'
 import { type TrustedRoot, walkRoots } from '#core/root.ts'
 import type { Command } from './command.ts'
 import { askPlane, askPlaneJson } from './control-plane.ts'
-import { CommandFailure, EXIT } from './exit.ts'
+import { CommandFailure, cannotWrite, EXIT } from './exit.ts'
 import { VERSION } from './version.ts'
 
 export type Joined = {
@@ -112,24 +112,11 @@ export async function joinTeam(
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(label))
     throw new CommandFailure('usage', 'label', 'A label has up to 63 letters, digits, dots, dashes and underscores.')
   const key = makeKey()
-  const proof = signJws('holdpoint-join+jws', key, { v: 1, token: base64url(crypto.sha256(utf8(at.token))) })
-  const body = {
-    token: at.token,
-    key: publicPart(key),
-    label,
-    platform: platform(),
-    connector: VERSION,
-    proof,
-    pinned: at.rootDigest !== undefined,
-  }
-  const read = JoinAnswer.safeParse(await askPlaneJson(at.origin, { method: 'POST', path: 'join', body }))
-  if (!read.success)
-    throw new CommandFailure(
-      'failed',
-      'odd_answer',
-      `${at.origin} does not answer a join as a control plane of this version does.`,
-    )
-  const answer = read.data
+  keepKey(home, key)
+  const answer = await askToJoin(at.origin, joinBody(at, label, key)).catch((error: unknown) => {
+    remove(home.machineKey)
+    throw error
+  })
   const team: Team = {
     origin: at.origin,
     org: answer.org,
@@ -151,7 +138,6 @@ export async function joinTeam(
     writeTrust(home, chain)
     const rulesVersion = await fetchRulesOnce(home, team)
     if (!readBytes(home.secret)) writeAtomic(home, home.secret, random(32))
-    writeJson(home, home.machineKey, key)
     writeJson(home, home.team, team)
     await waitForDaemonToKnow(home, team.machine, rulesVersion)
     return {
@@ -179,6 +165,43 @@ export async function joinTeam(
     )
     throw notJoined(error, left)
   }
+}
+
+/** The key is on the disk before the line is spent: a disk that takes nothing costs no line. @throws CommandFailure */
+function keepKey(home: Home, key: PrivateKey): void {
+  try {
+    writeJson(home, home.machineKey, key)
+  } catch (error) {
+    throw new CommandFailure(
+      'failed',
+      (error as NodeJS.ErrnoException).code ?? 'internal',
+      `Not joined. ${cannotWrite(error, home.root)}`,
+      'Nothing was sent: the line is as good as before.',
+    )
+  }
+}
+
+function joinBody(at: { token: string; rootDigest?: string | undefined }, label: string, key: PrivateKey) {
+  const proof = signJws('holdpoint-join+jws', key, { v: 1, token: base64url(crypto.sha256(utf8(at.token))) })
+  return {
+    token: at.token,
+    key: publicPart(key),
+    label,
+    platform: platform(),
+    connector: VERSION,
+    proof,
+    pinned: at.rootDigest !== undefined,
+  }
+}
+
+async function askToJoin(origin: string, body: ReturnType<typeof joinBody>): Promise<JoinAnswer> {
+  const read = JoinAnswer.safeParse(await askPlaneJson(origin, { method: 'POST', path: 'join', body }))
+  if (read.success) return read.data
+  throw new CommandFailure(
+    'failed',
+    'odd_answer',
+    `${origin} does not answer a join as a control plane of this version does.`,
+  )
 }
 
 function badLine(line: string): CommandFailure {

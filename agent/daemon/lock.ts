@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ensureDir, type Home, readJson } from '#agent/home.ts'
+import { ensureDir, type Home, readJson, remove } from '#agent/home.ts'
 
 type Holder = { pid: number; startedAt: string }
 
@@ -27,6 +27,7 @@ export function takeLock(home: Home): (() => void) | undefined {
     ensureDir(dirname(home.lock))
     writeFileSync(temp, JSON.stringify(mine), { mode: 0o600 })
   } catch {
+    remove(temp)
     return undefined
   }
   try {

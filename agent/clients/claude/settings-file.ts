@@ -45,15 +45,15 @@ export const readSettingsText = (path: string) => load(path).text
 
 function writeAtomically(file: string, text: string, mode: number): void {
   const temp = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
-  const fd = fs.openSync(temp, 'wx', mode)
   try {
-    fs.fchmodSync(fd, mode)
-    fs.writeFileSync(fd, text)
-    fs.fsyncSync(fd)
-  } finally {
-    fs.closeSync(fd)
-  }
-  try {
+    const fd = fs.openSync(temp, 'wx', mode)
+    try {
+      fs.fchmodSync(fd, mode)
+      fs.writeFileSync(fd, text)
+      fs.fsyncSync(fd)
+    } finally {
+      fs.closeSync(fd)
+    }
     fs.renameSync(temp, file)
   } catch (error) {
     fs.rmSync(temp, { force: true })

@@ -1,14 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -16,6 +6,7 @@ import { crypto } from '#agent/crypto.ts'
 import { Journal } from '#agent/daemon/journal.ts'
 import { DISK, type Disk, openHome } from '#agent/home.ts'
 import { judgeHead, lineHash } from '#core/journal.ts'
+import { type MountedDisk, mayMount, mountDisk } from '../../support/mounted-disk.ts'
 import { Organisation, RULE } from './organisation.ts'
 import { Machine, onCleanup, told } from './world.ts'
 
@@ -204,22 +195,9 @@ describe('a disk that takes no more', () => {
   function smallDisk(root: string, { real = true } = {}): { fill(): void; free(): void; disk: Disk } {
     try {
       if (!real) throw new Error('an exact edge is wanted')
-      mkdirSync(root, { recursive: true })
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', root], { stdio: 'ignore' })
-      onCleanup(() => void execFileSync('umount', ['-l', root]))
-      const ballast = join(root, 'ballast')
-      return {
-        disk: DISK,
-        fill: () => {
-          try {
-            for (;;) appendFileSync(ballast, Buffer.alloc(4096))
-          } catch {}
-          try {
-            for (;;) appendFileSync(ballast, 'x')
-          } catch {}
-        },
-        free: () => rmSync(ballast),
-      }
+      const mounted = mountDisk(root, 256)
+      onCleanup(mounted.unmount)
+      return { disk: DISK, ...mounted }
     } catch {
       let full = false
       const failing = (): never => {
@@ -308,25 +286,42 @@ describe('a disk that takes no more', () => {
   })
 })
 
-test('a read-only home: what was there is used, calls are judged, and the daemon says what it cannot do', async () => {
-  const machine = new Machine()
-  machine.config(RULE('deny'))
-  await machine.start()
-  await machine.daemon.stop()
-  const refuse = (): never => {
-    throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
-  }
-  Object.assign(machine, { home: openHome(machine.home.root, { ...DISK, open: refuse, rename: refuse }) })
-  await machine.start()
-  machine.spend(19)
-  expect(told(await machine.hook({ tool_use_id: 'toolu_1' })).decision).toBe('pass')
-  machine.spend(2)
-  expect(told(await machine.hook({ tool_use_id: 'toolu_2' })).decision).toBe('deny')
-  const status = (await machine.ask('GET', '/api/status', { token: 'api' })).json
-  expect(status.alarms.map((alarm: { what: string }) => alarm.what)).toContain('disk_full')
-  const explained = await machine.ask('GET', '/api/waiting', { token: 'api' })
-  expect(explained.status).toBe(200)
-})
+const refuse = (): never => {
+  throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
+}
+const SPOILT: [string, (machine: Machine, disk?: MountedDisk) => void][] = [
+  [
+    'whose writes fail',
+    machine => {
+      Object.assign(machine, { home: openHome(machine.home.root, { ...DISK, open: refuse, rename: refuse }) })
+    },
+  ],
+]
+if (mayMount) SPOILT.push(['on a read-only file system', (_, disk) => disk!.readOnly(true)])
+test.each(SPOILT)(
+  'a home %s: what was there is used, calls are judged, and the daemon says what it cannot do',
+  async (_, spoil) => {
+    const machine = new Machine()
+    const disk = mayMount ? mountDisk(machine.home.root, 2048) : undefined
+    if (disk) onCleanup(disk.unmount)
+    machine.config(RULE('deny'))
+    await machine.start()
+    await machine.daemon.stop()
+    spoil(machine, disk)
+    await machine.start()
+    machine.spend(19)
+    expect(told(await machine.hook({ tool_use_id: 'toolu_1' })).decision).toBe('pass')
+    machine.spend(2)
+    expect(told(await machine.hook({ tool_use_id: 'toolu_2' })).decision).toBe('deny')
+    await machine.daemon.tick()
+    const status = (await machine.ask('GET', '/api/status', { token: 'api' })).json
+    expect(status.alarms.map((alarm: { what: string }) => alarm.what)).toContain('disk_full')
+    const explained = await machine.ask('GET', '/api/waiting', { token: 'api' })
+    expect(explained.status).toBe(200)
+    // without a lock the port keeps a second one away
+    await expect(machine.start()).rejects.toMatchObject({ code: expect.stringMatching(/already_running|port_taken/) })
+  },
+)
 
 test('a corrupted journal does not keep the daemon from starting, and a spent answer stays spent', async () => {
   const org = new Organisation()
