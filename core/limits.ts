@@ -35,6 +35,8 @@ export const DEVICE_LINK_MS = 10 * 60_000
 /** Guesses at a six-digit code, and codes an hour for one address: 600 guesses a day at most, one chance in 1,700. */
 export const SIGN_IN_TRIES = 5
 export const SIGN_INS_PER_HOUR = 5
+/** Acts of the highest power take a sign-in no older than this: a browser left open, or a stolen cookie, is not enough. */
+export const FRESH_SIGN_IN_MS = 10 * 60_000
 /** A working day. */
 export const SESSION_MS = 12 * 3600_000
 export const ADMIN_CREDENTIAL_MS = 12 * 3600_000

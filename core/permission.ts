@@ -1,11 +1,13 @@
 import type { Actor, MemberActor } from './actor.ts'
 import type { SessionMethod } from './approval/answer.ts'
 import { AppError, type ErrorCode } from './error.ts'
+import { FRESH_SIGN_IN_MS } from './limits.ts'
 import { type Role, roleAtLeast, roleRank } from './role.ts'
 
 /**
  * Who may do what: one table for every door. `from` is the least role of the ladder (an auditor only
- * reads), `methods` are the ways a session may have begun. Whose request an answer is about is decided in approval/state.ts.
+ * reads), `methods` are the ways a session may have begun, `fresh` asks for a sign-in of the last minutes. Whose request an
+ * answer is about is decided in approval/state.ts.
  */
 const OWN_SIGN_IN: readonly SessionMethod[] = ['oidc', 'passkey', 'email_code', 'console']
 const OWN_OR_CREDENTIAL: readonly SessionMethod[] = [...OWN_SIGN_IN, 'admin_credential']
@@ -21,16 +23,20 @@ const RIGHTS = {
   'machine.add_for_others': { from: 'admin', methods: OWN_SIGN_IN },
   'machine.revoke': { from: 'admin', methods: OWN_SIGN_IN },
   'settings.change': { from: 'admin', methods: OWN_SIGN_IN },
-  'connection.change': { from: 'owner', methods: OWN_SIGN_IN },
-  'keys.rotate': { from: 'owner', methods: OWN_SIGN_IN },
-  'restore.confirm': { from: 'owner', methods: OWN_SIGN_IN },
+  'connection.change': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
+  'keys.rotate': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
+  'restore.confirm': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
+  /** Makes an owner, or ends that somebody is one, by whatever act. */
+  'owner.change': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
   'credential.make': { from: 'admin', methods: OWN_SIGN_IN },
   'approval.answer': { from: 'member', methods: OWN_OR_CREDENTIAL },
   /** Ends a grant that was given. */
   'approval.revoke': { from: 'lead', methods: OWN_SIGN_IN },
-} as const satisfies Record<string, { from: Role; methods: readonly SessionMethod[] }>
+} as const satisfies Record<string, { from: Role; methods: readonly SessionMethod[]; fresh?: true }>
 
 export type Right = keyof typeof RIGHTS
+/** Rights that a sign-in of the last minutes must stand behind: asked for by {@link demandFresh} and by nothing else. */
+export type FreshRight = { [R in Right]: (typeof RIGHTS)[R] extends { fresh: true } ? R : never }[Right]
 
 /** Whether a person may use a right at all. */
 export function may(actor: MemberActor, right: Right): boolean {
@@ -59,9 +65,53 @@ export function whyNot(actor: Actor, right: Right): Refusal | undefined {
 }
 
 /** Throws {@link whyNot}. @throws AppError FORBIDDEN */
-export function demand(actor: Actor, right: Right): asserts actor is MemberActor {
+export function demand(actor: Actor, right: Exclude<Right, FreshRight>): asserts actor is MemberActor {
+  demandRight(actor, right)
+}
+
+function demandRight(actor: Actor, right: Right): asserts actor is MemberActor {
   const refusal = whyNot(actor, right)
   if (refusal) throw refusalError(refusal)
+}
+
+/** {@link demand} for an act of the highest power. @throws AppError FORBIDDEN, with `why: sign_in_again` where only the age is wrong */
+export function demandFresh(actor: Actor, right: FreshRight, now: Date): asserts actor is MemberActor {
+  demandRight(actor, right)
+  demandFreshSignIn(actor, now)
+}
+
+/**
+ * The time of signing in of a session whose sign-in nobody dates: a provider that does not say when it last asked the
+ * person. It may have been at any time, so it is taken as the longest ago.
+ */
+export const UNDATED_SIGN_IN = new Date(0)
+
+/** Whether the person has proved who they are within the last {@link FRESH_SIGN_IN_MS}. */
+export const isFreshSignIn = ({ authnAt }: Pick<MemberActor, 'authnAt'>, now: Date): boolean =>
+  now.getTime() - authnAt.getTime() <= FRESH_SIGN_IN_MS
+
+/** Why a sign-in is not fresh enough for an act of the highest power, and what to do about it; undefined when it is. */
+export function whyNotFresh(actor: Pick<MemberActor, 'authnAt'>, now: Date): Refusal | undefined {
+  if (isFreshSignIn(actor, now)) return undefined
+  return actor.authnAt.getTime() === UNDATED_SIGN_IN.getTime()
+    ? {
+        ok: false,
+        code: 'FORBIDDEN',
+        why: 'Your sign-in provider does not say when it last asked who you are; this takes a sign-in of the last ten minutes.',
+        remedy: 'Sign in again; if this is said once more, with a code by e-mail.',
+      }
+    : {
+        ok: false,
+        code: 'FORBIDDEN',
+        why: 'Your sign-in is older than ten minutes.',
+        remedy: 'Sign in again, then do it once more.',
+      }
+}
+
+/** Throws {@link whyNotFresh}. @throws AppError FORBIDDEN, `why: sign_in_again` */
+export function demandFreshSignIn(actor: Pick<MemberActor, 'authnAt'>, now: Date): void {
+  const refusal = whyNotFresh(actor, now)
+  if (refusal) throw refusalError(refusal, { why: 'sign_in_again' })
 }
 
 /** A refusal as the error that a door answers with. */

@@ -1,4 +1,5 @@
 import { AppError } from '#core/error.ts'
+import { FRESH_SIGN_IN_MS } from '#core/limits.ts'
 import { clientAddress } from '../auth/client-address.ts'
 import { dropCookie, readCookie } from '../auth/cookies.ts'
 import { type Accept, runOidc } from '../auth/oidc.ts'
@@ -61,6 +62,9 @@ function pageTo(going: Response): Response {
   return new Response(html, { status: 200, headers })
 }
 
+/** `prompt` has the provider ask; `max_age` obliges it to say when it did (OpenID Connect Core, section 3.1.2.1). */
+const ASK_AGAIN = `?prompt=login&max_age=${FRESH_SIGN_IN_MS / 1000}`
+
 /** The library wants its own token back with the form that starts: it is asked for one first, as a page would. */
 async function startDance(
   request: Request,
@@ -78,7 +82,7 @@ async function startDance(
     .join('; ')
   const form = { csrfToken, callbackUrl: `${env().publicUrl}${next}` }
   const going = await runOidc(
-    at(`signin/${connection.id}${fresh ? '?prompt=login' : ''}`, jar, 'POST'),
+    at(`signin/${connection.id}${fresh ? ASK_AGAIN : ''}`, jar, 'POST'),
     ['signin', connection.id],
     connection,
     refuseAll,

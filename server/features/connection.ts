@@ -1,6 +1,6 @@
 import { normaliseEmail, plainName } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
-import { demand } from '#core/permission.ts'
+import { demandFresh } from '#core/permission.ts'
 import type { OidcConnection } from '#generated/prisma/client.ts'
 import type { Db } from '../db.ts'
 import { subkey } from '../env.ts'
@@ -33,7 +33,7 @@ export async function addConnection(
   discover: (issuer: string) => Promise<void>,
 ): Promise<{ id: string }> {
   const { actor } = ctx
-  demand(actor, 'connection.change')
+  demandFresh(actor, 'connection.change', ctx.now)
   const name = plainName(input.name)
   if (!name || !input.clientId.trim() || !input.clientSecret)
     throw new AppError('BAD_INPUT', 'A connection needs a name, a client id and a client secret.')
@@ -100,7 +100,7 @@ const isLoopback = (host: string) => ['localhost', '127.0.0.1', '[::1]'].include
 /** Ends a connection: nobody signs in through it any more, and sessions that began through it end. */
 export async function removeConnection(ctx: FeatureContext, input: { id: string }): Promise<void> {
   const { actor } = ctx
-  demand(actor, 'connection.change')
+  demandFresh(actor, 'connection.change', ctx.now)
   await ctx.db.$transaction(async tx => {
     const { count } = await tx.oidcConnection.updateMany({
       where: { id: input.id, orgId: actor.orgId, removedAt: null },

@@ -3,7 +3,7 @@ import type { MemberActor } from '#core/actor.ts'
 import { plainName } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
 import { ADMIN_CREDENTIAL_MS } from '#core/limits.ts'
-import { demand } from '#core/permission.ts'
+import { demand, demandFreshSignIn, isFreshSignIn } from '#core/permission.ts'
 import { roleAtLeast } from '#core/role.ts'
 import { makeToken } from '#core/token.ts'
 import type { AdminLogin } from '#generated/prisma/client.ts'
@@ -15,8 +15,6 @@ import { demandRate } from './rate.ts'
 /** RFC 8628. The user code is typed by hand and never stands in an address: who follows a link cannot be made to confirm. */
 const LOGIN_MS = 10 * 60_000
 const POLL_S = 5
-/** A sign-in older than this is asked for again before it makes a credential. */
-const FRESH_SIGN_IN_MS = 10 * 60_000
 /** RFC 8628 section 6.1: twenty consonants, so that no word comes about. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
 
@@ -126,11 +124,8 @@ export async function getAdminLogin(
   input: { userCode: string },
 ): Promise<{ label: string; expiresAt: Date; freshEnough: boolean }> {
   const login = await findWaiting(ctx, input.userCode)
-  return { label: login.label, expiresAt: login.expiresAt, freshEnough: isFresh(ctx) }
+  return { label: login.label, expiresAt: login.expiresAt, freshEnough: isFreshSignIn(ctx.actor, ctx.now) }
 }
-
-const isFresh = (ctx: FeatureContext<MemberActor>) =>
-  ctx.now.getTime() - ctx.actor.authnAt.getTime() <= FRESH_SIGN_IN_MS
 
 async function findWaiting(ctx: FeatureContext<MemberActor>, code: string): Promise<AdminLogin> {
   demand(ctx.actor, 'credential.make')
@@ -155,12 +150,7 @@ export async function confirmAdminLogin(
 ): Promise<void> {
   const { actor } = ctx
   const login = await findWaiting(ctx, input.userCode)
-  if (input.allow && !isFresh(ctx)) {
-    throw new AppError('FORBIDDEN', 'Your sign-in is older than ten minutes.', {
-      remedy: 'Sign in again, then confirm.',
-      details: { why: 'sign_in_again' },
-    })
-  }
+  if (input.allow) demandFreshSignIn(actor, ctx.now)
   await ctx.db.$transaction(async tx => {
     const org = await tx.organisation.findUniqueOrThrow({
       where: { id: actor.orgId },

@@ -2,7 +2,7 @@ import type { MemberActor } from '#core/actor.ts'
 import { normaliseEmail, plainName } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
 import { INVITATION_MS } from '#core/limits.ts'
-import { demand, maySetRole } from '#core/permission.ts'
+import { demand, demandFresh, maySetRole } from '#core/permission.ts'
 import type { Role } from '#core/role.ts'
 import { makeToken, tokenKind } from '#core/token.ts'
 import type { Invitation, Member } from '#generated/prisma/client.ts'
@@ -29,6 +29,7 @@ export async function inviteMember(
   const name = plainName(input.name)
   if (name === '') throw new AppError('BAD_INPUT', 'An invitation needs a name.')
   demandRole(actor, input.role)
+  if (input.role === 'owner') demandFresh(actor, 'owner.change', ctx.now)
   const id = newId(ctx, 'invitation')
   const token = makeToken('invitation', ctx.random(32))
   const expiresAt = new Date(ctx.now.getTime() + INVITATION_MS)

@@ -1,6 +1,6 @@
 import type { MemberActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
-import { demand, maySetRole } from '#core/permission.ts'
+import { demand, demandFresh, maySetRole } from '#core/permission.ts'
 import type { Role } from '#core/role.ts'
 import type { Member } from '#generated/prisma/client.ts'
 import { notify } from '../bus.ts'
@@ -122,6 +122,7 @@ export async function changeRole(ctx: FeatureContext, input: { id: string; role:
         )
       }
       if (member.role === input.role) return
+      if ([member.role, input.role].includes('owner')) demandFresh(actor, 'owner.change', ctx.now)
       await tx.member.update({
         where: { id: member.id },
         data: { role: input.role, roleChangedBy: actor.memberId, roleChangedAt: ctx.now },
@@ -144,7 +145,9 @@ export async function removeMember(ctx: FeatureContext, input: { id: string }): 
     ctx.db.$transaction(async tx => {
       const own = await tx.member.count({ where: { id: input.id, orgId: actor.orgId } })
       if (own > 0) await lockMachines(tx, input.id)
-      await deactivateMember(tx, ctx, await loadBelow(tx, actor, input.id))
+      const member = await loadBelow(tx, actor, input.id)
+      if (member.role === 'owner') demandFresh(actor, 'owner.change', ctx.now)
+      await deactivateMember(tx, ctx, member)
     }),
   )
 }

@@ -1,7 +1,7 @@
 import type { MachineActor, SystemActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import type { Json } from '#core/json.ts'
-import { demand } from '#core/permission.ts'
+import { demandFresh } from '#core/permission.ts'
 import { notify } from '../bus.ts'
 import type { Tx } from '../db.ts'
 import { withdrawAllPending } from './approval/machine.ts'
@@ -86,7 +86,7 @@ async function markRestored(
 
 /** An owner has looked: publishing goes on, above everything that machines have seen. */
 export async function confirmRestore(ctx: FeatureContext): Promise<{ nextVersion: number }> {
-  demand(ctx.actor, 'restore.confirm')
+  demandFresh(ctx.actor, 'restore.confirm', ctx.now)
   const { orgId } = ctx.actor
   return ctx.db.$transaction(async tx => {
     const { restoredAt, highestReported, newest } = await lockStanding(tx, orgId)

@@ -1,7 +1,7 @@
 import { base64url } from '#core/bytes.ts'
 import { AppError } from '#core/error.ts'
 import { KEY_ROLES, type KeyRole, type PublicKey } from '#core/key.ts'
-import { demand } from '#core/permission.ts'
+import { demandFresh } from '#core/permission.ts'
 import { followRoot, type Root, type RootEnvelope, type TrustedRoot, walkRoots } from '#core/root.ts'
 import { notify } from '../bus.ts'
 import type { Tx } from '../db.ts'
@@ -87,7 +87,7 @@ export async function rotateKey(
   ctx: FeatureContext,
   input: { role: KeyRole | 'owner' },
 ): Promise<{ seq: number; kid: string }> {
-  demand(ctx.actor, 'keys.rotate')
+  demandFresh(ctx.actor, 'keys.rotate', ctx.now)
   const { orgId } = ctx.actor
   return ctx.db.$transaction(async tx => {
     await tx.$queryRaw`select 1 from "Organisation" where id = ${orgId} for no key update`

@@ -1,5 +1,6 @@
 import { normaliseEmail } from '#core/email.ts'
 import { AppError, isAppError } from '#core/error.ts'
+import { UNDATED_SIGN_IN } from '#core/permission.ts'
 import type { Member } from '#generated/prisma/client.ts'
 import type { Tx } from '../db.ts'
 import { log } from '../log.ts'
@@ -51,10 +52,15 @@ export async function signInWithProvider(
   }
 }
 
-/** When the provider last asked the person, where it says so (`auth_time`): an old sign-in there is not a fresh one here. */
+/**
+ * When the provider last asked the person (`auth_time`): an old sign-in there is not a fresh one here. A provider must say
+ * it when it was sent `max_age` (OpenID Connect Core, sections 2 and 3.1.2.1), and need not otherwise. Where it does not,
+ * nothing else tells: `iat` is when the token was made, which a session of last month at the provider makes just as well. So
+ * the sign-in counts, undated, and stands behind nothing that takes a fresh one.
+ */
 function provedAt(visit: Visit, { auth_time }: Claims): Date {
-  const at = typeof auth_time === 'number' ? auth_time * 1000 : visit.now.getTime()
-  return new Date(Math.max(0, Math.min(at, visit.now.getTime())))
+  if (typeof auth_time !== 'number' || !(auth_time > 0)) return UNDATED_SIGN_IN
+  return new Date(Math.min(auth_time * 1000, visit.now.getTime()))
 }
 
 async function findMember(tx: Tx, visit: Visit, connection: OpenConnection, claims: Claims): Promise<Member> {

@@ -3,7 +3,14 @@ import http from 'node:http'
 import Provider from 'oidc-provider'
 
 /** Who signs in at a provider: claims as the test wants them asserted. */
-export type Person = { sub: string; email?: string; email_verified?: unknown; name?: string }
+export type Person = {
+  sub: string
+  email?: string
+  email_verified?: unknown
+  name?: string
+  /** When they typed their password there, seconds since 1970; just now when absent. */
+  signedInAt?: number
+}
 
 /**
  * A real OpenID Connect provider on loopback, one client. Its accounts are what the test says; signing in at it means
@@ -63,7 +70,12 @@ export async function startProvider(options: { claimsInIdToken?: boolean } = {})
     // The person is signed in and consents at once: what a provider with a session does.
     const { prompt, params } = await provider.interactionDetails(request, response)
     if (prompt.name === 'login')
-      return provider.interactionFinished(request, response, { login: { accountId: running.person.sub } })
+      return provider.interactionFinished(request, response, {
+        login: {
+          accountId: running.person.sub,
+          ...(running.person.signedInAt ? { ts: running.person.signedInAt } : {}),
+        },
+      })
     const grant = new provider.Grant({ accountId: running.person.sub, clientId: params.client_id as string })
     grant.addOIDCScope('openid email profile')
     return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })

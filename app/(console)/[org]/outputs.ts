@@ -1,5 +1,6 @@
 import type { inferRouterOutputs } from '@trpc/server'
 import type { AppRouter } from '#server/api/root.ts'
+import type { TooOld } from './sign-in-again.tsx'
 
 type Outputs = inferRouterOutputs<AppRouter>
 /** What the API answers, as types for pages and their client parts. */
@@ -14,3 +15,19 @@ export type JoinLine = Outputs['machine']['joinLine']
 export type Overview = Outputs['overview']['get']
 export type EvidenceRow = Outputs['evidence']['list']['items'][number]
 export type Session = NonNullable<Outputs['session']['current']>
+export type MemberRow = Outputs['member']['list']['members'][number]
+export type InvitationRow = Outputs['member']['list']['invitations'][number]
+/** Who reads the page: what their role and session let them do, as the server says. */
+export type Reader = {
+  role: MemberRow['role']
+  rights: readonly string[]
+  ownSignIn: boolean
+  /** Why, and where to renew it, when the sign-in is too old for what makes and unmakes owners. */
+  tooOld: TooOld | undefined
+}
+export type Settings = Outputs['settings']['get']
+export type Connection = Settings['connections'][number]
+export type Credential = Settings['credentials'][number]
+export type KeyRow = Settings['keys'][number]
+export type ApprovalRow = Outputs['approval']['list']['items'][number]
+export type ApprovalDetail = Outputs['approval']['get']

@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
-import type { ApprovalRow } from '#server/api/shapes.ts'
 import { StatePill } from './approvals/state-pill.tsx'
+import type { ApprovalRow } from './outputs.ts'
 
 const MOST = 5
 

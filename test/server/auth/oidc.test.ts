@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { demandFreshSignIn, isFreshSignIn, UNDATED_SIGN_IN } from '#core/permission.ts'
 import { libraryDoor, singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { deviceLinkDoor } from '#server/api/sign-in-doors.ts'
 import { discoverProvider } from '#server/auth/oidc-discovery.ts'
@@ -126,22 +127,48 @@ describe("signing in through an organisation's provider", () => {
     expect((await browser.actor())?.memberId).toBe(a.member)
   })
 
-  it('takes the time of the sign-in from the provider: an old session there is no fresh sign-in here', async () => {
+  it('takes the time of the sign-in from the provider; one that it does not say is no fresh sign-in', async () => {
     const { openConnection } = await import('#server/features/connection.ts')
     const { signInWithProvider } = await import('#server/features/single-sign-on.ts')
     const connection = (await openConnection(db.prisma, a.connection))!
     const claims = { iss: a.provider.issuer, sub: 'sub-1', email: await emailOf(a.member), email_verified: true }
     const visit = openContext({ kind: 'system', orgId: '' })
+    const seconds = Math.floor(visit.now.getTime() / 1000)
     for (const [auth_time, expected] of [
-      [Math.floor(visit.now.getTime() / 1000) - 7200, -7200],
-      [Math.floor(visit.now.getTime() / 1000) + 7200, 0],
-      [undefined, 0],
+      [seconds - 7200, new Date((seconds - 7200) * 1000)],
+      [seconds + 7200, visit.now],
+      [undefined, UNDATED_SIGN_IN],
+      [String(seconds), UNDATED_SIGN_IN],
+      [-1, UNDATED_SIGN_IN],
+      [Number.NaN, UNDATED_SIGN_IN],
     ] as const) {
       await db.prisma.session.deleteMany()
       await signInWithProvider(visit, connection, { ...claims, ...(auth_time ? { auth_time } : {}) }, undefined)
-      const { authnAt } = await db.prisma.session.findFirstOrThrow()
-      expect(Math.ceil((authnAt.getTime() - visit.now.getTime()) / 1000)).toBe(expected)
+      expect((await db.prisma.session.findFirstOrThrow()).authnAt).toEqual(expected)
     }
+  })
+
+  it('dates a sign-in that is to be fresh, and leaves one undated that the provider need not date', async () => {
+    const person = { sub: 'sub-1', email: await emailOf(a.member), email_verified: true }
+    const browser = new Browser()
+    await signIn(browser, a, person)
+    expect((await browser.actor())!.authnAt).toEqual(UNDATED_SIGN_IN)
+    expect(() => demandFreshSignIn({ authnAt: UNDATED_SIGN_IN }, new Date())).toThrow('does not say when')
+
+    const before = Math.floor(Date.now() / 1000) * 1000
+    const asked = new URL(await begin(browser, a, { fresh: '1' })).searchParams
+    expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '600'])
+    await signIn(browser, a, person, { fresh: '1' })
+    const fresh = (await browser.actor())!
+    expect(fresh.authnAt.getTime()).toBeGreaterThanOrEqual(before)
+    expect(isFreshSignIn(fresh, new Date())).toBe(true)
+
+    // A provider that lets an old password count after all says so itself, and is taken at its word.
+    const hours = Math.floor(Date.now() / 1000) - 2 * 3600
+    await signIn(browser, a, { ...person, signedInAt: hours }, { fresh: '1' })
+    const old = (await browser.actor())!
+    expect(old.authnAt).toEqual(new Date(hours * 1000))
+    expect(isFreshSignIn(old, new Date())).toBe(false)
   })
 
   it('asks the userinfo endpoint where the id token carries no address', async () => {

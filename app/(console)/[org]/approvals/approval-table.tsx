@@ -4,7 +4,7 @@ import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { figureText, figureTitle } from '#core/approval/describe.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
-import type { ApprovalRow } from '#server/api/shapes.ts'
+import type { ApprovalRow } from '../outputs.ts'
 import { StatePill } from './state-pill.tsx'
 
 /** Requests as a list: what is asked, how it stands, who answered. */

@@ -14,10 +14,11 @@ import { TextInput } from '#app/_ui/text-input.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
 import type { Role } from '#core/role.ts'
 import { errorRemedy } from '../app-error.ts'
+import { SignInAgain, type TooOld } from '../sign-in-again.tsx'
 import { offeredRoles } from './offered-roles.ts'
 
 /** Asks for address, name and role; the invited person accepts by signing in as that address. */
-export function InviteDialog({ org, ownRole }: { org: string; ownRole: Role }) {
+export function InviteDialog({ org, ownRole, tooOld }: { org: string; ownRole: Role; tooOld: TooOld | undefined }) {
   const router = useRouter()
   const trpc = useTRPC()
   const form = useId()
@@ -82,6 +83,9 @@ export function InviteDialog({ org, ownRole }: { org: string; ownRole: Role }) {
           </Field>
         </div>
         <RadioCards legend="Role" value={role} onChange={setRole} options={offeredRoles(ownRole)} />
+        {tooOld && role === 'owner' && (
+          <SignInAgain tooOld={tooOld}>Inviting an owner asks who you are once more.</SignInAgain>
+        )}
         {invite.error && (
           <Banner kind="problem" title={invite.error.message}>
             {errorRemedy(invite.error)}

@@ -10,8 +10,9 @@ import { formatPlural } from '#app/_ui/format.ts'
 import { IconButton } from '#app/_ui/icon-button.tsx'
 import { Menu, MenuItem, MenuSeparator } from '#app/_ui/menu.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import type { MemberRow, Reader } from '../outputs.ts'
+import { SignInAgain } from '../sign-in-again.tsx'
 import { withRemedy } from '../with-remedy.ts'
-import type { MemberRow, Reader } from './member-outputs.ts'
 import { mayGive } from './offered-roles.ts'
 import { RoleDialog } from './role-dialog.tsx'
 
@@ -88,6 +89,7 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
         <RoleDialog
           member={member}
           ownRole={reader.role}
+          tooOld={reader.tooOld}
           onOpenChange={onOpenChange}
           onChange={async role => {
             await withRemedy(changeRole.mutateAsync({ org, id, role }))
@@ -152,7 +154,11 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
             await withRemedy(remove.mutateAsync({ org, id }))
             toast(`${name} is removed`)
           }}
-        />
+        >
+          {reader.tooOld && member.role === 'owner' && (
+            <SignInAgain tooOld={reader.tooOld}>Removing an owner asks who you are once more.</SignInAgain>
+          )}
+        </ConfirmDialog>
       )}
     </>
   )

@@ -4,12 +4,13 @@ import { Disclosure } from '#app/_ui/disclosure.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
-import { may, rightsOf } from '#core/permission.ts'
+import { may, rightsOf, whyNotFresh } from '#core/permission.ts'
 import { ALL_ROLES, roleRank } from '#core/role.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../csv-link.tsx'
 import { titled } from '../page-title.ts'
+import { againAt } from '../sign-in-again.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { FormerTable, InvitationTable, MemberTable } from './member-table.tsx'
 import { ROLE_WORDS } from './role-words.ts'
@@ -23,10 +24,12 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
   const now = members.filter(member => !member.removedAt)
   const former = members.filter(member => member.removedAt)
   const mayInvite = may(actor, 'member.invite')
+  const tooOld = whyNotFresh(actor, new Date())
   const reader = {
     role: actor.role,
     rights: rightsOf(actor),
     ownSignIn: !['device_link', 'admin_credential'].includes(actor.method),
+    tooOld: tooOld && { why: tooOld.why, again: againAt(org, 'members') },
   }
   return (
     <>
@@ -37,7 +40,7 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
         actions={
           <>
             <CsvLink org={org} list="members" />
-            {mayInvite && <InviteDialog org={org} ownRole={actor.role} />}
+            {mayInvite && <InviteDialog org={org} ownRole={actor.role} tooOld={reader.tooOld} />}
           </>
         }
       />

@@ -6,8 +6,8 @@ import { useTRPC } from '#app/_client/trpc.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import type { InvitationRow } from '../outputs.ts'
 import { withRemedy } from '../with-remedy.ts'
-import type { InvitationRow } from './member-outputs.ts'
 
 export function RevokeInvitation({ org, invitation }: { org: string; invitation: InvitationRow }) {
   const router = useRouter()

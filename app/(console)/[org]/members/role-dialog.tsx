@@ -4,17 +4,19 @@ import { useState } from 'react'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { RadioCards } from '#app/_ui/radio-cards.tsx'
 import type { Role } from '#core/role.ts'
-import type { MemberRow } from './member-outputs.ts'
+import type { MemberRow } from '../outputs.ts'
+import { SignInAgain, type TooOld } from '../sign-in-again.tsx'
 import { offeredRoles } from './offered-roles.ts'
 
 type Props = {
   member: MemberRow
   ownRole: Role
+  tooOld: TooOld | undefined
   onOpenChange: (open: boolean) => void
   onChange: (role: Role) => Promise<unknown>
 }
 
-export function RoleDialog({ member, ownRole, onOpenChange, onChange }: Props) {
+export function RoleDialog({ member, ownRole, tooOld, onOpenChange, onChange }: Props) {
   const [role, setRole] = useState<Role>(member.role)
   return (
     <ConfirmDialog
@@ -31,6 +33,9 @@ export function RoleDialog({ member, ownRole, onOpenChange, onChange }: Props) {
       onConfirm={() => (role === member.role ? undefined : onChange(role))}
     >
       <RadioCards legend="Role" hideLegend value={role} onChange={setRole} options={offeredRoles(ownRole)} />
+      {tooOld && role !== member.role && [role, member.role].includes('owner') && (
+        <SignInAgain tooOld={tooOld}>Making or unmaking an owner asks who you are once more.</SignInAgain>
+      )}
     </ConfirmDialog>
   )
 }

@@ -11,7 +11,8 @@ import { Dialog, DialogClose } from '#app/_ui/dialog.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
-import { errorRemedy } from '../app-error.ts'
+import { errorDetails, errorRemedy } from '../app-error.ts'
+import { againAt } from '../sign-in-again.tsx'
 import { typedDomains } from './setting-words.ts'
 
 /** Connects an OpenID Connect provider; the server reads its published configuration first, so that a slip shows here. */
@@ -94,7 +95,17 @@ export function AddConnection({ org }: { org: string }) {
           <TextInput name="domains" maxLength={2000} mono spellCheck={false} />
         </Field>
         {add.error && (
-          <Banner kind="problem" title={add.error.message}>
+          <Banner
+            kind="problem"
+            title={add.error.message}
+            action={
+              errorDetails(add.error).why === 'sign_in_again' && (
+                <Button size="sm" href={againAt(org, 'settings')}>
+                  Sign in again
+                </Button>
+              )
+            }
+          >
             {errorRemedy(add.error)}
           </Banner>
         )}

@@ -1,9 +1,9 @@
 import { Card } from '#app/_ui/card.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Countdown, Time } from '#app/_ui/time.tsx'
+import type { Credential } from '../outputs.ts'
 import { CommandSwitch } from './command-switch.tsx'
 import { RevokeCredential } from './revoke-credential.tsx'
-import type { Credential } from './settings-outputs.ts'
 
 type Props = { org: string; on: boolean; credentials: readonly Credential[]; mayChange: boolean; ownId: string }
 

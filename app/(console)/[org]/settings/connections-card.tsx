@@ -5,9 +5,9 @@ import { CodeLine } from '#app/_ui/code-line.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { formatList } from '#app/_ui/format.ts'
 import { Time } from '#app/_ui/time.tsx'
+import type { Connection } from '../outputs.ts'
 import { AddConnection } from './add-connection.tsx'
 import { RemoveConnection } from './remove-connection.tsx'
-import type { Connection } from './settings-outputs.ts'
 
 type Props = { org: string; origin: string; connections: readonly Connection[]; mayChange: boolean }
 

@@ -6,9 +6,9 @@ import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import type { Settings } from '../outputs.ts'
 import { RotateKey } from './rotate-key.tsx'
 import { type ShownKey, shownKeys } from './setting-words.ts'
-import type { Settings } from './settings-outputs.ts'
 
 /** The keys whose public halves every machine pins, and the number and digest by which people compare them. */
 export function KeysCard({ org, settings, mayRotate }: { org: string; settings: Settings; mayRotate: boolean }) {

@@ -3,7 +3,7 @@ import { Card } from '#app/_ui/card.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
-import type { Settings } from './settings-outputs.ts'
+import type { Settings } from '../outputs.ts'
 
 /** Whether mail goes out, from whom, and what is stuck. Set where the control plane is started, not here. */
 export function MailCard({ mail, demoMailbox }: { mail: Settings['mail']; demoMailbox: boolean }) {

@@ -3,11 +3,12 @@ import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { may, whyNot } from '#core/permission.ts'
+import { may, whyNot, whyNotFresh } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { mayReadDemoMail, requireActor } from '#server/auth/current.ts'
 import { env } from '#server/env.ts'
 import { titled } from '../page-title.ts'
+import { againAt, SignInAgain } from '../sign-in-again.tsx'
 import { CommandCard } from './command-card.tsx'
 import { ConnectionsCard } from './connections-card.tsx'
 import { KeysCard } from './keys-card.tsx'
@@ -24,6 +25,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
   const [settings, demoMailbox] = await Promise.all([(await api()).settings.get({ org }), mayReadDemoMail()])
   const refusal = whyNot(actor, 'settings.change')
   const mayChange = refusal === undefined
+  const tooOld = may(actor, 'keys.rotate') ? whyNotFresh(actor, new Date()) : undefined
   const sections = [
     ...(settings.restoredAt ? [{ id: 'restored', label: 'Restored copy' }] : []),
     { id: 'organisation', label: 'Organisation' },
@@ -56,6 +58,12 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
             <Banner kind="note" title="You can read the settings and change none.">
               {refusal.why} {refusal.remedy}
             </Banner>
+          )}
+          {tooOld && (
+            <SignInAgain tooOld={{ why: tooOld.why, again: againAt(org, 'settings') }}>
+              Rotating a key, going on with a restored copy, and connecting or removing a provider ask who you are once
+              more.
+            </SignInAgain>
           )}
           {settings.restoredAt && (
             <RestoreCard org={org} at={settings.restoredAt} mayConfirm={may(actor, 'restore.confirm')} />

@@ -7,8 +7,8 @@ import { Field } from '#app/_ui/field.tsx'
 import { RadioCards } from '#app/_ui/radio-cards.tsx'
 import { Select } from '#app/_ui/select.tsx'
 import { errorRemedy } from '../app-error.ts'
+import type { Settings } from '../outputs.ts'
 import { ageChoices, BROKEN_CHOICES, selfChoices } from './setting-words.ts'
-import type { Settings } from './settings-outputs.ts'
 import { useSetting } from './use-setting.ts'
 
 type Policy = Pick<Settings, 'selfAnswer' | 'whenBroken' | 'maxAgeS'>

@@ -10,7 +10,7 @@ import { withRemedy } from '../with-remedy.ts'
 
 export function RemoveConnection({ org, id, name }: { org: string; id: string; name: string }) {
   const router = useRouter()
-  const remove = useMutation(useTRPC().settings.removeConnection.mutationOptions({ onSuccess: () => router.refresh() }))
+  const remove = useMutation(useTRPC().settings.removeConnection.mutationOptions({ onSettled: () => router.refresh() }))
   return (
     <ConfirmDialog
       title={`Remove ${name}?`}

@@ -14,7 +14,7 @@ import { withRemedy } from '../with-remedy.ts'
 /** The database is older than what machines have seen: says what that means, and lets an owner go on. */
 export function RestoreCard({ org, at, mayConfirm }: { org: string; at: Date; mayConfirm: boolean }) {
   const router = useRouter()
-  const confirm = useMutation(useTRPC().settings.confirmRestore.mutationOptions({ onSuccess: () => router.refresh() }))
+  const confirm = useMutation(useTRPC().settings.confirmRestore.mutationOptions({ onSettled: () => router.refresh() }))
   return (
     <Card
       id="restored"

@@ -21,7 +21,7 @@ export function RotateKey({
   rotating: string
 }) {
   const router = useRouter()
-  const rotate = useMutation(useTRPC().settings.rotateKey.mutationOptions({ onSuccess: () => router.refresh() }))
+  const rotate = useMutation(useTRPC().settings.rotateKey.mutationOptions({ onSettled: () => router.refresh() }))
   return (
     <ConfirmDialog
       title={`Rotate the key “${name}”?`}

@@ -1,5 +1,5 @@
+import type { KeyRow, Settings } from '../outputs.ts'
 import { ageWords } from './age-words.ts'
-import type { KeyRow, Settings } from './settings-outputs.ts'
 
 type Choice<V extends string> = { value: V; label: string; hint: string }
 

@@ -17,7 +17,7 @@ import { ceilingText } from '#core/approval/describe.ts'
 import { compareDecimals } from '#core/approval/state.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
 import { REASON_MAX } from '#core/limits.ts'
-import type { ApprovalDetail } from '#server/api/shapes.ts'
+import type { ApprovalDetail } from '../../outputs.ts'
 
 type Deed = 'step' | 'session' | 'deny'
 

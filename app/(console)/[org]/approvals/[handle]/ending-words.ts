@@ -1,5 +1,5 @@
 import { formatList } from '#app/_ui/format.ts'
-import type { ApprovalDetail } from '#server/api/shapes.ts'
+import type { ApprovalDetail } from '../../outputs.ts'
 
 type Ending = NonNullable<ApprovalDetail['ended']>
 type Settled = Pick<ApprovalDetail, 'state' | 'scope' | 'answeredBy' | 'ended'>

@@ -4,7 +4,7 @@ import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { ceilingText, figureTitle } from '#core/approval/describe.ts'
 import { methodName } from '#core/permission.ts'
-import type { ApprovalDetail } from '#server/api/shapes.ts'
+import type { ApprovalDetail } from '../../outputs.ts'
 import { endedBy } from './ending-words.ts'
 import { RevokeButton } from './revoke-button.tsx'
 
