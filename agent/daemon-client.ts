@@ -145,7 +145,7 @@ let proved: number | undefined
 /** The token goes to no one but the daemon: after a crash another program may sit on its port. Once per command. */
 async function proveOnce(home: Home, port: number): Promise<void> {
   if (proved === port) return
-  const impostor = await findImpostor(home.root, port, 2000)
+  const impostor = await findImpostor(home.root, { port }, 2000)
   if (impostor) {
     throw new CommandFailure(
       'failed',

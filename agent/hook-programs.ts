@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import type { ClientAdapter, HookInstall, WhenBroken } from './clients/adapter.ts'
+import type { ClientAdapter, HookInstall } from './clients/adapter.ts'
 import type { Home } from './home.ts'
 
 /**
@@ -16,12 +16,12 @@ export function hookInstall(
   home: Home,
   adapter: Pick<ClientAdapter, 'hookPath'>,
   door: { port: number; hookToken: string },
-  whenBroken: WhenBroken,
+  chosen: Pick<HookInstall, 'whenBroken' | 'form'>,
 ): HookInstall {
   return {
     hookUrl: `http://127.0.0.1:${door.port}${adapter.hookPath}`,
     hookToken: door.hookToken,
     hookCommand: { exe: process.execPath, args: [hookPrograms(home).at(-1)!] },
-    whenBroken,
+    ...chosen,
   }
 }

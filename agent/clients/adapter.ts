@@ -77,6 +77,8 @@ export type ParseFailure = {
 
 /** The session that a canary event claims (`holdpoint hooks install` sends one); no agent's. */
 export const CANARY_SESSION = 'holdpoint-canary'
+/** What the daemon answers to it, for the person: nobody else says so. */
+export const CANARY_HEARD = 'Holdpoint’s daemon has heard the test event.'
 
 // ---------------------------------------------------------------- answers
 
@@ -100,7 +102,14 @@ export type RenderedAnswer = {
 /** What an organisation or a person chose for the moment when our side is broken. */
 export type WhenBroken = 'pass' | 'block'
 
+/**
+ * How a call reaches the daemon. `http`: the client asks the daemon's port itself, with a token that stands in its settings.
+ * `command`: it starts our small program, which asks over a socket that no other user of the machine can open.
+ */
+export type HookForm = 'http' | 'command'
+
 export type HookInstall = {
+  form: HookForm
   /** Loopback address of the daemon's hook route; its path is the adapter's `hookPath`, by which entries are known. */
   hookUrl: string
   /** The hook token (may submit events, nothing else). */
@@ -144,6 +153,8 @@ export type HookFinding = {
 
 export type HookInspection = {
   level: HookLevel
+  /** The form of the hook that is installed; absent where none is. */
+  form?: HookForm
   whenBroken?: WhenBroken
   /** True when the entries are ours but not what would be installed now (another address, token or program). */
   outdated: boolean

@@ -1,10 +1,12 @@
 /** Whether a hook that was just installed reaches the daemon, asked the way the client would ask. */
-import { CANARY_SESSION } from '#agent/clients/adapter.ts'
+import { spawn } from 'node:child_process'
+import { CANARY_HEARD, CANARY_SESSION, type HookForm } from '#agent/clients/adapter.ts'
 import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
+import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
 
 export type CanaryResult =
-  | { ok: true; tookMs: number }
+  | { ok: true; form: HookForm; tookMs: number }
   | {
       ok: false
       code: 'not_in_settings' | 'proxy_diverts_hook' | 'daemon_down' | 'impostor' | 'refused' | 'odd'
@@ -13,49 +15,96 @@ export type CanaryResult =
 
 type Env = Readonly<Record<string, string | undefined>>
 type HttpHook = { url: string; headers: Record<string, string> }
+type CommandHook = { command: string; args: string[]; timeoutMs: number }
+type Ran = { exit: number | null; stdout: string; stderr: string }
+
+/** What a client may give the hook when its settings say nothing. */
+const COMMAND_MS = 5000
 
 /**
- * Sends one event through the address and token that stand in the settings' text. It is an event of a name that no client
- * has, so it is parsed and let through like one of a newer version and counts for nothing.
+ * Sends one event through the hook that stands in the settings' text, in its own form: to the address with the token, or by
+ * starting the program. It is an event of a name that no client has, so it is parsed and let through like one of a newer
+ * version and counts for nothing; the daemon says that it has heard it.
  * `env` is what the client would be started with; the settings' own `env` comes on top, as in the client.
  */
 export async function sendCanary(settings: string, hookPath: string, env: Env, home: string): Promise<CanaryResult> {
   const read = readSettings(settings)
-  const hook = read && findHttpHook(read, hookPath)
-  if (!read || !hook) return { ok: false, code: 'not_in_settings', why: 'the settings hold no http hook of ours' }
-  const proxy = proxyFor(new URL(hook.url), { ...env, ...read.env })
+  const hook = read && findHook(read, hookPath)
+  if (!read || !hook)
+    return { ok: false, code: 'not_in_settings', why: 'the settings hold no hook of ours for tool calls' }
+  const around = { ...env, ...read.env }
+  const startedMs = performance.now()
+  try {
+    const trouble = 'url' in hook ? await askUrl(hook, around, home) : await runCommand(hook, around, home)
+    const form = 'url' in hook ? 'http' : 'command'
+    return trouble ?? { ok: true, form, tookMs: Math.round(performance.now() - startedMs) }
+  } catch (error) {
+    if (error instanceof LoopbackFailure && error.code === 'down') {
+      const where = 'url' in hook ? 'address' : 'socket'
+      return { ok: false, code: 'daemon_down', why: `nothing listens at the hook’s ${where}` }
+    }
+    return { ok: false, code: 'odd', why: error instanceof Error ? error.message : 'unknown trouble' }
+  }
+}
+
+const eventFor = (home: string) =>
+  JSON.stringify({ hook_event_name: 'HoldpointCanary', session_id: CANARY_SESSION, cwd: home, transcript_path: '' })
+
+type Trouble = Extract<CanaryResult, { ok: false }>
+
+/** @throws LoopbackFailure */
+async function askUrl(hook: HttpHook, env: Env, home: string): Promise<Trouble | undefined> {
+  const url = new URL(hook.url)
+  const proxy = proxyFor(url, env)
   if (proxy)
     return {
       ok: false,
       code: 'proxy_diverts_hook',
       why: `${proxy} would carry the hook to a proxy instead of to the daemon, and calls would run unseen`,
     }
-  const port = Number(new URL(hook.url).port)
-  const startedMs = performance.now()
-  const body = JSON.stringify({
-    hook_event_name: 'HoldpointCanary',
-    session_id: CANARY_SESSION,
-    cwd: home,
-    transcript_path: '',
-  })
-  try {
-    const impostor = await findImpostor(home, port, 1000)
-    if (impostor) return { ok: false, code: 'impostor', why: impostor }
-    const answer = await askLoopback({
-      port,
-      method: 'POST',
-      path: new URL(hook.url).pathname,
-      headers: hook.headers,
-      body,
-      timeoutMs: 2000,
+  const port = Number(url.port)
+  const impostor = await findImpostor(home, { port }, 1000)
+  if (impostor) return { ok: false, code: 'impostor', why: impostor }
+  const { headers } = hook
+  const body = eventFor(home)
+  const answer = await askLoopback({ port, method: 'POST', path: url.pathname, headers, body, timeoutMs: 2000 })
+  if (answer.status !== 200) return { ok: false, code: 'refused', why: `the daemon answered ${answer.status}` }
+  return answer.body.includes(CANARY_HEARD) ? undefined : { ok: false, code: 'odd', why: NOT_HEARD }
+}
+
+const NOT_HEARD = 'the event was answered, but not by the daemon'
+
+/** @throws LoopbackFailure */
+async function runCommand(hook: CommandHook, env: Env, home: string): Promise<Trouble | undefined> {
+  const place = socketPlace(home)
+  if (!place) return { ok: false, code: 'odd', why: 'this system has no sockets that a folder’s mode protects' }
+  const trouble = folderTrouble(place)
+  if (trouble) return { ok: false, code: 'refused', why: `the socket cannot be used: ${trouble}` }
+  const impostor = await findImpostor(home, { socket: place.path }, 1000)
+  if (impostor) return { ok: false, code: 'impostor', why: impostor }
+  const { exit, stdout, stderr } = await runHook(hook, env, eventFor(home))
+  if (exit === 0 && stdout.includes(CANARY_HEARD)) return undefined
+  if (exit === 0) return { ok: false, code: 'odd', why: NOT_HEARD }
+  const said = stderr.trim().slice(0, 300) || `it ended with ${exit ?? 'a signal'}`
+  return { ok: false, code: 'refused', why: `the hook’s program did not get through: ${said}` }
+}
+
+/** Starts the program as the client does, without a shell. @throws what the system says when it cannot be started */
+function runHook({ command, args, timeoutMs }: CommandHook, env: Env, input: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env: env as NodeJS.ProcessEnv, timeout: timeoutMs, windowsHide: true })
+    const said = { stdout: '', stderr: '' }
+    child.stdout.on('data', part => {
+      said.stdout += part
     })
-    if (answer.status !== 200) return { ok: false, code: 'refused', why: `the daemon answered ${answer.status}` }
-    return { ok: true, tookMs: Math.round(performance.now() - startedMs) }
-  } catch (error) {
-    if (error instanceof LoopbackFailure && error.code === 'down')
-      return { ok: false, code: 'daemon_down', why: 'nothing listens at the hook’s address' }
-    return { ok: false, code: 'odd', why: error instanceof Error ? error.message : 'unknown trouble' }
-  }
+    child.stderr.on('data', part => {
+      said.stderr += part
+    })
+    child.on('error', reject)
+    child.on('close', exit => resolve({ exit, ...said }))
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
 }
 
 type Settings = { hooks?: Record<string, unknown>; env: Record<string, string> }
@@ -70,26 +119,26 @@ function readSettings(text: string): Settings | undefined {
   }
 }
 
-/** The first http hook at our path, whatever event it stands under; a header's `$NAME` is a variable of the client's and stays out. */
-function findHttpHook(settings: Settings, hookPath: string): HttpHook | undefined {
-  for (const groups of Object.values(settings.hooks ?? {})) {
-    for (const group of Array.isArray(groups) ? groups : []) {
-      for (const hook of (group as { hooks?: unknown[] } | null)?.hooks ?? []) {
-        const { type, url, headers } = (hook ?? {}) as {
-          type?: unknown
-          url?: unknown
-          headers?: Record<string, string>
-        }
-        if (type !== 'http' || typeof url !== 'string' || !URL.canParse(url) || new URL(url).pathname !== hookPath)
-          continue
-        return {
-          url,
-          headers: Object.fromEntries(
-            Object.entries(headers ?? {}).filter(([, value]) => !String(value).includes('$')),
-          ),
-        }
-      }
+/**
+ * Our hook for tool calls: the http one at our path, or the program whose last arguments are the client's name (the last part
+ * of that path) and the event's. A header's `$NAME` is a variable of the client's and stays out.
+ */
+function findHook(settings: Settings, hookPath: string): HttpHook | CommandHook | undefined {
+  const client = hookPath.split('/').at(-1)
+  const groups = settings.hooks?.PreToolUse
+  const hooks = (Array.isArray(groups) ? groups : []).flatMap(
+    group => (group as { hooks?: unknown[] } | null)?.hooks ?? [],
+  )
+  for (const hook of hooks) {
+    const { type, url, headers, command, args, timeout } = (hook ?? {}) as Record<string, unknown>
+    if (type === 'http' && typeof url === 'string' && URL.canParse(url) && new URL(url).pathname === hookPath) {
+      const given = Object.entries((headers ?? {}) as Record<string, string>)
+      return { url, headers: Object.fromEntries(given.filter(([, value]) => !String(value).includes('$'))) }
     }
+    if (type !== 'command' || typeof command !== 'string' || !Array.isArray(args)) continue
+    const words = args.map(String)
+    if (words.at(-2) !== client || words.at(-1) !== 'PreToolUse') continue
+    return { command, args: words, timeoutMs: typeof timeout === 'number' ? timeout * 1000 : COMMAND_MS }
   }
   return undefined
 }

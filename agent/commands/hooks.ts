@@ -1,11 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { ClientAdapter, ClientHome, HookChange, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
+import type {
+  ClientAdapter,
+  ClientHome,
+  HookChange,
+  HookForm,
+  HookInspection,
+  HookInstall,
+} from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readKeptText } from '#agent/home.ts'
+import { type ChosenForm, chooseForm, readAccounts } from '#agent/hook-form.ts'
 import { hookInstall, hookPrograms } from '#agent/hook-programs.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
 import { TrustStore } from '#agent/trust/store.ts'
@@ -35,6 +43,11 @@ export const hooksInstall: Command = {
   options: {
     ...CLIENT,
     ...DRY_RUN,
+    form: {
+      type: 'string',
+      value: 'http|command',
+      help: 'how calls reach the daemon (default: http where one user can log in on this machine, command where several can)',
+    },
     'when-broken': {
       type: 'string',
       value: 'pass|block',
@@ -43,10 +56,13 @@ export const hooksInstall: Command = {
   },
   about:
     'Shows the difference in the program’s own settings file, keeps a backup, writes it in one step, and then sends one event through the installed hook as the program would, a proxy in the environment included. ' +
-    'Other hooks and settings stay as they are, and installing twice changes nothing. It ends with what would switch the hook off.',
+    'Other hooks and settings stay as they are, and installing twice changes nothing. It ends with what would switch the hook off. ' +
+    'The http form adds next to nothing to a call, and its token stands in the program’s settings; the command form starts a small program for each call, ' +
+    'which asks over a socket that no other user of the machine can open.',
   examples: [
     ['holdpoint hooks install --dry-run', 'look first'],
     ['holdpoint hooks install', 'Claude Code'],
+    ['holdpoint hooks install --form command', 'over the socket, whoever can log in here'],
   ],
   async run(call) {
     const { flags, home, json, terminal } = call
@@ -55,13 +71,18 @@ export const hooksInstall: Command = {
     const whenBroken = flags['when-broken'] ?? organisationWhenBroken(home)
     if (whenBroken !== undefined && whenBroken !== 'pass' && whenBroken !== 'block')
       throw new CommandFailure('usage', 'when_broken', '`--when-broken` is pass or block.')
+    const chosen = wantedForm(flags.form)
     const door = await readyDoor(home, dryRun)
-    const request = installRequest(home, adapter, door, whenBroken)
+    const request = installRequest(home, adapter, door, { whenBroken, form: chosen.form })
     const client = clientHome()
     const planned = adapter.hooks.install(client, request, { dryRun: true })
-    if (!json) showPlan(terminal, adapter, planned, dryRun)
+    const told = { client: adapter.client, form: chosen.form, why: chosen.why }
+    if (!json) {
+      terminal.line(`The ${chosen.form} form, because ${plain(chosen.why)}.`)
+      showPlan(terminal, adapter, planned, dryRun)
+    }
     if (dryRun) {
-      if (json) terminal.json({ client: adapter.client, ...summary(planned), dryRun: true })
+      if (json) terminal.json({ ...told, ...summary(planned), dryRun: true })
       return EXIT.ok
     }
     const change = adapter.hooks.install(client, request, { dryRun: false })
@@ -70,7 +91,7 @@ export const hooksInstall: Command = {
     const inspection = inspect(adapter, request)
     if (json)
       terminal.json({
-        client: adapter.client,
+        ...told,
         ...summary(change),
         dryRun: false,
         canary,
@@ -82,7 +103,7 @@ export const hooksInstall: Command = {
         terminal.line(`Written.${change.backup ? ` The file as it was: ${change.backup}` : ''}`)
       if (canary.ok)
         terminal.line(
-          `${terminal.paint('green', 'Proved:')} an event through the installed hook reached the daemon (${canary.tookMs} ms).`,
+          `${terminal.paint('green', 'Proved:')} an event through the installed ${canary.form} hook reached the daemon (${canary.tookMs} ms).`,
         )
       else terminal.line(`${terminal.paint('red', 'NOT proved:')} ${plain(canary.why)}.`)
       showFindings(terminal, adapter, inspection)
@@ -102,9 +123,11 @@ export const hooksUninstall: Command = {
     const adapter = adapterFor(flags.client)
     const dryRun = flags['dry-run'] === true
     const planned = adapter.hooks.uninstall(clientHome(), { dryRun: true })
+    const removes = !dryRun && planned.changes.length > 0
+    // whoever is refused is shown nothing of the settings first
+    if (removes) checkPerson(home.root)
     if (!json) showPlan(terminal, adapter, planned, dryRun)
-    if (!dryRun && planned.changes.length > 0) {
-      checkPerson(home.root)
+    if (removes) {
       confirmWord(`Without the hooks no rule holds in ${adapter.title} here.`, 'uninstall')
       adapter.hooks.uninstall(clientHome(), { dryRun: false })
       if (!json) terminal.line('Removed. Sessions that run already keep the hooks until they end.')
@@ -124,10 +147,15 @@ export const hooksStatus: Command = {
   async run({ flags, home, json, terminal }) {
     const adapters = flags.client === undefined ? ADAPTERS : [adapterFor(flags.client)]
     const door = readHookDoor(home)
+    const accounts = readAccounts()
     let exit: 0 | 1 | 4 = EXIT.ok
     const out: unknown[] = []
     for (const adapter of adapters) {
-      const inspection = inspect(adapter, door && installRequest(home, adapter, door, undefined))
+      const { form } = adapter.hooks.inspect(clientHome(), { projectDirs: [] })
+      const inspection = inspect(
+        adapter,
+        door && installRequest(home, adapter, door, form ? { form } : chooseForm(accounts)),
+      )
       const settings = readKeptText(adapter.hooks.settingsPath(clientHome())) ?? ''
       const canary =
         inspection.level === 'not_installed'
@@ -137,6 +165,7 @@ export const hooksStatus: Command = {
         client: adapter.client,
         settings: adapter.hooks.settingsPath(clientHome()),
         ...inspection,
+        ...(form ? { suits: chooseForm(accounts) } : {}),
         ...(canary ? { canary } : {}),
       })
       if (inspection.level === 'not_installed') exit = EXIT.missing
@@ -148,6 +177,7 @@ export const hooksStatus: Command = {
         not_installed: 'not installed: run `holdpoint hooks install`',
       }
       terminal.line(`${terminal.paint('bold', adapter.title)}  ${words[inspection.level]}`)
+      if (form) terminal.line(`  ${formWords(form, chooseForm(accounts))}`)
       if (inspection.outdated)
         terminal.line('  It was installed with another address, token or program: run `holdpoint hooks install` again.')
       if (canary)
@@ -190,11 +220,29 @@ async function readyDoor(home: Home, dryRun: boolean): Promise<HookDoor> {
   )
 }
 
+/** What was asked for, else what suits this machine. */
+function wantedForm(asked: Call['flags'][string]): ChosenForm {
+  const suits = chooseForm(readAccounts())
+  if (asked === undefined) return suits
+  if (asked !== 'http' && asked !== 'command') throw new CommandFailure('usage', 'form', '`--form` is http or command.')
+  if (asked === 'command' && process.getuid === undefined)
+    throw new CommandFailure('usage', 'form', `The command form does not work here: ${suits.why}.`)
+  return { form: asked, why: 'you asked for it' }
+}
+
+/** The installed form, and whether it is the one that suits this machine. */
+function formWords(form: HookForm, suits: ChosenForm): string {
+  if (form === suits.form) return `It is the ${form} form, because ${plain(suits.why)}.`
+  return form === 'http'
+    ? `It is the http form, although ${plain(suits.why)}: file modes alone keep its token from them. \`holdpoint hooks install\` changes it to the command form.`
+    : `It is the command form, although ${plain(suits.why)}; the http form would cost less time a call.`
+}
+
 function installRequest(
   home: Home,
   adapter: ClientAdapter<never>,
   door: HookDoor,
-  whenBroken: 'pass' | 'block' | undefined,
+  { form, whenBroken }: { form: HookForm; whenBroken?: 'pass' | 'block' | undefined },
 ): HookInstall {
   const hook = hookPrograms(home).at(-1)!
   if (!existsSync(hook))
@@ -204,7 +252,7 @@ function installRequest(
       `The program for the hooks is not there: ${hook}.`,
       'Install it: `node holdpoint.cjs install`.',
     )
-  return hookInstall(home, adapter, door, whenBroken ?? currentWhenBroken(adapter))
+  return hookInstall(home, adapter, door, { form, whenBroken: whenBroken ?? currentWhenBroken(adapter) })
 }
 
 /** What the joined organisation's signed rules want to happen while Holdpoint is broken. */
@@ -264,7 +312,11 @@ function showPlan(terminal: Terminal, adapter: ClientAdapter<never>, change: Hoo
 /** The token may submit events; it need not stand in a terminal's history all the same. */
 const hideToken = (line: string) => line.replace(/(Bearer )[A-Za-z0-9_-]{8,}/, '$1…')
 
-function showFindings(terminal: Terminal, adapter: ClientAdapter<never>, { findings, level }: HookInspection): void {
+function showFindings(
+  terminal: Terminal,
+  adapter: ClientAdapter<never>,
+  { findings, level, form }: HookInspection,
+): void {
   for (const { severity, text } of findings)
     terminal.line(
       `  ${severity === 'off' ? terminal.paint('red', 'off ') : terminal.paint('yellow', 'risk')}  ${plain(text)}`,
@@ -273,7 +325,9 @@ function showFindings(terminal: Terminal, adapter: ClientAdapter<never>, { findi
   terminal.line(
     `This is a user hook. It stops holding when someone edits that settings file, starts ${adapter.title} with hooks switched off (disableAllHooks, --bare),`,
   )
-  terminal.line(
-    'points a proxy variable past NO_PROXY in a project’s settings, or stops the daemon. Calls that nobody judged are found afterwards and shown.',
-  )
+  const variable =
+    form === 'command'
+      ? 'loads code into the hook’s program by a variable (NODE_OPTIONS) in a project’s settings'
+      : 'points a proxy variable past NO_PROXY in a project’s settings'
+  terminal.line(`${variable}, or stops the daemon. Calls that nobody judged are found afterwards and shown.`)
 }

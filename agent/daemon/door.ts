@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isIPv4 } from 'node:net'
 import { sameSecret } from '#agent/crypto.ts'
+import { SOCKET_HOST } from '#agent/hook/loopback.ts'
 import { HOOK_BODY_MAX } from '#core/limits.ts'
 
 /** Bodies of the local API are a few fields. */
@@ -15,8 +16,12 @@ export type Incoming = {
   query: URLSearchParams
   headers: IncomingMessage['headers']
   body: Buffer
+  /** When it came, as `performance.now()` has it; over the socket when it was sent. */
   arrivedMs: number
 }
+
+/** How a request comes in: over a port of this machine, or over the socket that only this user can open. */
+export type Way = 'loopback' | 'socket'
 
 /** What lies behind the door. `token`: which secret opens it. */
 export type Route = {
@@ -35,19 +40,22 @@ const refuse = (status: number, code: string, message: string): Reply => ({
 })
 
 /**
- * The daemon's one HTTP server, on loopback. Before anything is read it refuses what a browser or another program
- * could send: a Host that is not exactly ours, any Origin or Sec-Fetch header, a missing or wrong token, another type.
+ * The daemon's HTTP server, once on loopback and once on its socket. Before anything is read it refuses what a browser or
+ * another program could send: a Host that is not exactly ours, any Origin or Sec-Fetch header, a missing or wrong token,
+ * another type. At the socket the folder's mode stands for the hook's token, and the API is not there.
  */
 export function makeDoor(
   secrets: () => DoorSecrets,
   routes: readonly Route[],
   onError: (error: unknown) => void,
+  way: Way = 'loopback',
 ): Server {
+  const behind = way === 'socket' ? routes.filter(route => route.token !== 'api') : routes
   const server = createServer(
     { maxHeaderSize: 32 * 1024, requestTimeout: 10_000, headersTimeout: 5000 },
     (request, response) => {
       const arrivedMs = performance.now()
-      serve(request, arrivedMs, secrets(), routes, onError)
+      serve(request, arrivedMs, secrets(), behind, onError, way)
         .catch(error => {
           onError(error)
           return refuse(500, 'INTERNAL', 'The daemon failed at this.')
@@ -65,14 +73,16 @@ async function serve(
   secrets: DoorSecrets,
   routes: readonly Route[],
   onError: (error: unknown) => void,
+  way: Way,
 ): Promise<Reply> {
   const { headers, method = '', url = '' } = request
-  if (headers.host !== `127.0.0.1:${secrets.port}`)
+  if (headers.host !== (way === 'socket' ? SOCKET_HOST : `127.0.0.1:${secrets.port}`))
     return refuse(421, 'FORBIDDEN', 'This door answers to its own address only.')
   if (headers.origin !== undefined || Object.keys(headers).some(name => name.startsWith('sec-fetch-')))
     return refuse(403, 'FORBIDDEN', 'No browser comes through this door.')
   const remote = request.socket.remoteAddress ?? ''
-  if (!isIPv4(remote) || !remote.startsWith('127.')) return refuse(403, 'FORBIDDEN', 'This door is on loopback.')
+  if (way === 'loopback' && (!isIPv4(remote) || !remote.startsWith('127.')))
+    return refuse(403, 'FORBIDDEN', 'This door is on loopback.')
   const target = URL.canParse(url, 'http://127.0.0.1') ? new URL(url, 'http://127.0.0.1') : undefined
   if (!target) {
     onError(`a request whose target is no address was refused: ${JSON.stringify(url.slice(0, 80))}`)
@@ -89,7 +99,7 @@ async function serve(
       : refuse(404, 'NOT_FOUND', 'There is nothing here.')
   }
   const { route, match } = found
-  if (route.token !== 'none') {
+  if (route.token !== 'none' && way === 'loopback') {
     const given = /^Bearer ([\x21-\x7e]{1,200})$/.exec(headers.authorization ?? '')?.[1]
     const wanted = route.token === 'hook' ? secrets.hookToken : secrets.apiToken
     if (given === undefined || !sameSecret(given, wanted))
@@ -107,7 +117,17 @@ async function serve(
     if (read === 'too slow') return refuse(408, 'BAD_INPUT', 'The body did not come in time.')
     body = read
   }
-  return route.handle({ method, path: pathname, query: searchParams, headers, body, arrivedMs }, match)
+  const sentMs = way === 'socket' ? arrivedMs - waitedMs(headers['x-holdpoint-sent']) : arrivedMs
+  return route.handle({ method, path: pathname, query: searchParams, headers, body, arrivedMs: sentMs }, match)
+}
+
+/**
+ * How long a request had waited for this process before it came in. Its hook waits two seconds from when it was sent, and
+ * what is decided after that binds nobody.
+ */
+function waitedMs(sent: string | string[] | undefined): number {
+  const at = typeof sent === 'string' && /^\d{1,15}$/.test(sent) ? Number(sent) : Date.now()
+  return Math.max(0, Date.now() - at)
 }
 
 /** The parsed body of an API call: an object with no other members than those named. */
@@ -152,16 +172,17 @@ function readBody(request: IncomingMessage, max: number): Promise<Buffer | 'too 
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, { status, body, text }: Reply): void {
-  const bytes = Buffer.from(text ?? (body === undefined ? '' : JSON.stringify(body)))
+  // text, not bytes: head and body then leave in one write
+  const written = text ?? (body === undefined ? '' : JSON.stringify(body))
   response.writeHead(status, {
     'content-type': text === undefined || text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8',
     // a length, never chunks: the process that a client starts per event reads to the end of the connection
-    'content-length': bytes.length,
+    'content-length': Buffer.byteLength(written),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     // what is left of a refused body is not read
     ...(status === 413 || status === 408 ? { connection: 'close' } : {}),
   })
-  response.end(bytes)
+  response.end(written)
   if (status === 413 || status === 408) response.once('finish', () => request.destroy())
 }

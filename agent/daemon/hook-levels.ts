@@ -1,5 +1,7 @@
+import { lstatSync } from 'node:fs'
 import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
 import { readJson } from '#agent/home.ts'
+import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
 import { CLIENTS, type Client, type Level } from '#core/client.ts'
 import type { Report } from '#core/protocol.ts'
@@ -11,6 +13,8 @@ const OFF: Record<string, Report['hooks'][number]['off'][number]> = {
   hook_removed: 'hook_edited',
   hook_edited: 'hook_edited',
   hook_elsewhere: 'hook_edited',
+  hook_program_missing: 'hook_edited',
+  code_planted: 'environment_diverts_hook',
   foreign_entry_invalid: 'settings_unreadable',
   settings_unusable: 'settings_unreadable',
   settings_unread: 'settings_unreadable',
@@ -41,12 +45,43 @@ function inspectHooks(runtime: Runtime, adapter: ClientAdapter): HookInspection 
   try {
     const door = readJson<Tokens>(runtime.home.tokens)
     if (!door) return adapter.hooks.inspect(runtime.clientHome, { projectDirs })
-    const { whenBroken } = adapter.hooks.inspect(runtime.clientHome, { projectDirs: [] })
-    const expected = hookInstall(runtime.home, adapter, door, whenBroken ?? 'pass')
-    return adapter.hooks.inspect(runtime.clientHome, { projectDirs, expected })
+    const { whenBroken, form } = adapter.hooks.inspect(runtime.clientHome, { projectDirs: [] })
+    const expected = hookInstall(runtime.home, adapter, door, {
+      whenBroken: whenBroken ?? 'pass',
+      form: form ?? 'http',
+    })
+    const found = adapter.hooks.inspect(runtime.clientHome, { projectDirs, expected })
+    const trouble = form === 'command' ? socketTrouble(runtime.home.root) : undefined
+    if (trouble === undefined) return found
+    const text = `The hook comes in by a socket that is not open: ${trouble}. ${runtime.home.log} says why.`
+    return {
+      ...found,
+      level: 'broken',
+      findings: [...found.findings, { severity: 'off', code: 'canary_failed', text }],
+    }
   } catch (error) {
     runtime.log(`the settings of ${adapter.title} could not be read: ${(error as Error).message}`)
     return undefined
+  }
+}
+
+/** Why command hooks cannot come in; undefined when they can. */
+function socketTrouble(root: string): string | undefined {
+  const place = socketPlace(root)
+  if (!place) return 'this system has none'
+  const trouble = folderTrouble(place)
+  if (trouble !== undefined) return trouble
+  return lstatSync(place.path, { throwIfNoEntry: false })?.isSocket() ? undefined : `${place.path} is not there`
+}
+
+/** Whether the hooks of every client that has any come in by the socket, so that nothing points at the port. */
+export function hooksUseSocket({ adapters, clientHome }: Pick<Runtime, 'adapters' | 'clientHome'>): boolean {
+  try {
+    const found = [...adapters.values()].map(adapter => adapter.hooks.inspect(clientHome, { projectDirs: [] }))
+    const installed = found.filter(({ level }) => level !== 'not_installed')
+    return installed.length > 0 && installed.every(({ form }) => form === 'command')
+  } catch {
+    return false
   }
 }
 

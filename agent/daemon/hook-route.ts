@@ -1,4 +1,10 @@
-import { CANARY_SESSION, type ClientAdapter, type HookEvent } from '#agent/clients/adapter.ts'
+import {
+  CANARY_HEARD,
+  CANARY_SESSION,
+  type ClientAdapter,
+  type HookEvent,
+  type RenderedAnswer,
+} from '#agent/clients/adapter.ts'
 import type { Client } from '#core/client.ts'
 import type { Judgement } from './decision.ts'
 import { hookBodyMax, type Incoming, type Reply, type Route } from './door.ts'
@@ -73,8 +79,7 @@ function answerHook(
     } catch (error) {
       runtime.log(`a failure could not be recorded: ${String(error)}`)
     }
-    const { status, body } = adapter.renderBroken(why).http
-    return { status, text: body }
+    return inForm(incoming, adapter.renderBroken(why))
   }
   let event: HookEvent | undefined
   const failed = (error: unknown): Reply => {
@@ -95,8 +100,7 @@ function answerHook(
         const toolUse = read.kind === 'tool_call' && read.toolUseId ? { toolUse: read.toolUseId } : {}
         return broken({ what: 'over_time', session: read.sessionId, ...toolUse }, 'the decision took too long')
       }
-      const { status, body } = adapter.render(decision, read).http
-      return { status, text: body }
+      return inForm(incoming, adapter.render(decision, read))
     }
     const attended = attendedOf(read, incoming.headers)
     const judged = judgeEvent(runtime, client as Client, read, attended, incoming.arrivedMs)
@@ -104,6 +108,13 @@ function answerHook(
   } catch (error) {
     return failed(error)
   }
+}
+
+/** The answer as an http hook reads it, or as our command hook's process gives it to the client. */
+function inForm({ headers }: Incoming, { http, command }: RenderedAnswer): Reply {
+  return headers['x-holdpoint-form'] === 'command'
+    ? { status: http.status, body: command }
+    : { status: http.status, text: http.body }
 }
 
 /** Takes in one event; only a tool call can be held. */
@@ -116,7 +127,7 @@ export function judgeEvent(
 ): Judgement | Promise<Judgement> {
   // it has come through the door, which is all that it was sent for; a call under that name is judged like any other
   if (event.sessionId === CANARY_SESSION && event.kind !== 'tool_call')
-    return { decision: { outcome: 'pass', text: '' }, file: false }
+    return { decision: { outcome: 'pass', text: '', systemMessage: CANARY_HEARD }, file: false }
   // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
   const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
   if (event.kind === 'tool_call') {

@@ -10,7 +10,9 @@ import { apiRoutes } from './api.ts'
 import { Counters } from './counters.ts'
 import { type DoorSecrets, makeDoor } from './door.ts'
 import { Follower } from './follow.ts'
+import { hooksUseSocket } from './hook-levels.ts'
 import { Failures, hookRoute } from './hook-route.ts'
+import { HookSocket } from './hook-socket.ts'
 import { logTo, readSecret, readTokens, userName } from './identity.ts'
 import { Journal } from './journal.ts'
 import { Judged } from './judged.ts'
@@ -164,29 +166,30 @@ async function start(
     finish = resolve
   })
 
-  const door = makeDoor(
-    () => secrets,
-    [
-      hookRoute(runtime, failures, exchangeSoon),
-      ...apiRoutes(runtime, {
-        startedAt,
-        sync: () => {
-          lookAtMembership()
-          return follower.sync()
-        },
-        report: async () => {
-          await walk.run()
-          await reporter.send()
-        },
-        stop: () => void setImmediate(() => void stop()),
-        takeSpool: () => void takeSpool(runtime),
-        preview: () => (runtime.membership ? reporter.preview() : undefined),
-      }),
-    ],
-    error => log(`the door: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
-  )
+  const routes = [
+    hookRoute(runtime, failures, exchangeSoon),
+    ...apiRoutes(runtime, {
+      startedAt,
+      sync: () => {
+        lookAtMembership()
+        return follower.sync()
+      },
+      report: async () => {
+        await walk.run()
+        await reporter.send()
+      },
+      stop: () => void setImmediate(() => void stop()),
+      takeSpool: () => void takeSpool(runtime),
+      preview: () => (runtime.membership ? reporter.preview() : undefined),
+    }),
+  ]
+  const doorFailed = (error: unknown) =>
+    log(`the door: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const door = makeDoor(() => secrets, routes, doorFailed)
+  const hookSocket = new HookSocket(home, () => makeDoor(() => secrets, routes, doorFailed, 'socket'), log)
   secrets.port = await listen(door, tokens.port || (options.port ?? 0), secret, runtime)
   tokens.port = secrets.port
+  await hookSocket.open()
   try {
     writeJson(home, home.tokens, tokens)
     writeJson(home, home.daemon, { ...secrets, pid: process.pid, startedAt, version })
@@ -261,6 +264,7 @@ async function start(
     try {
       takeSpool(runtime)
       lookAtMembership()
+      hookSocket.look()
     } catch (error) {
       log(`the spool: ${(error as Error).stack}`)
     }
@@ -274,11 +278,14 @@ async function start(
       clearTimeout(reportTimer)
       following?.stop()
       follower.stop()
-      await new Promise<void>(resolve => {
-        door.close(() => resolve())
-        door.closeIdleConnections()
-        setTimeout(() => door.closeAllConnections(), 500).unref()
-      })
+      await Promise.all([
+        hookSocket.close(),
+        new Promise<void>(resolve => {
+          door.close(() => resolve())
+          door.closeIdleConnections()
+          setTimeout(() => door.closeAllConnections(), 500).unref()
+        }),
+      ])
       // what is under way may still chain something; what comes later than this is not written any more
       const idle = Promise.allSettled([underWay, reporting, follower.idle(), following?.idle()])
       await Promise.race([idle, sleep(STOP_MS, undefined, { ref: false })])
@@ -322,7 +329,10 @@ function keepAll(runtime: Runtime): void {
   if (!runtime.journal.writable) alarm(runtime, 'disk_full')
 }
 
-/** Opens the door on loopback. A port that somebody else holds is not swapped for another: installed hooks point at it. */
+/**
+ * Opens the door on loopback. A port that somebody else holds is not swapped for another where an installed hook may point at
+ * it. Where all of them come in by the socket it is: or another user of the machine could keep the daemon from starting.
+ */
 async function listen(
   door: ReturnType<typeof makeDoor>,
   port: number,
@@ -340,6 +350,7 @@ async function listen(
         `The daemon of ${runtime.home.root} is already running on port ${port}.`,
       )
     alarm(runtime, 'daemon_impostor')
+    if (hooksUseSocket(runtime)) return openFreePort(door, () => runtime.random(2))
     runtime.journal.close()
     throw new DaemonRefused(
       'port_taken',

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ToolCall } from '#agent/clients/adapter.ts'
 import { readJson, remove } from '#agent/home.ts'
 import type { Client } from '#core/client.ts'
 import { judgeAsker } from './claim.ts'
@@ -46,13 +47,30 @@ function takeOne(runtime: Runtime, spooled: Spooled): void {
 }
 
 /** An event that came while the daemon was down: it is learned from, never judged (the call has long gone on). */
-function takeEvent(runtime: Runtime, { client, body, headers }: Spooled): void {
+function takeEvent(runtime: Runtime, { client, body, headers, why }: Spooled): void {
   const adapter = runtime.adapters.get(String(client))
   if (!adapter || typeof body !== 'object' || body === null) return
   const given = (typeof headers === 'object' && headers !== null ? headers : {}) as Record<string, string>
   const event = adapter.parse(Buffer.from(JSON.stringify(body)), runtime.now(), adapter.originFromHeaders(given))
-  if (event.kind === 'parse_failure' || event.kind === 'tool_call') return
+  if (event.kind === 'parse_failure') return
+  if (event.kind === 'tool_call') {
+    noteUnheard(runtime, adapter.client, event, why)
+    return
+  }
   judgeEvent(runtime, adapter.client as Client, event, attendedOf(event, given))
+}
+
+/**
+ * A call whose hook did not hear this daemon in time, and which went on. What ran while no daemon was there is counted from the
+ * transcripts; what this daemon has judged after all it has chained itself.
+ */
+function noteUnheard(runtime: Runtime, client: string, { sessionId, toolUseId }: ToolCall, why: unknown): void {
+  if (why !== 'slow' && why !== 'odd') return
+  if (toolUseId !== undefined && runtime.judged.has(sessionId, toolUseId)) return
+  const what = why === 'slow' ? 'over_time' : 'error'
+  const toolUse = toolUseId === undefined ? {} : { toolUse: toolUseId }
+  runtime.counters.failures++
+  record(runtime, { kind: 'failure', what, client, session: sessionId, ...toolUse, count: 1 })
 }
 
 /**

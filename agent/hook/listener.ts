@@ -3,14 +3,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegular } from '#agent/regular-file.ts'
-import { askLoopback } from './loopback.ts'
+import { askLoopback, type DoorAddress } from './loopback.ts'
 
 /** Why the listener is not ours; undefined = it proved itself. @throws LoopbackFailure when nobody answers */
-export async function findImpostor(home: string, port: number, timeoutMs: number): Promise<string | undefined> {
-  const uid = listenerUid(port)
+export async function findImpostor(home: string, at: DoorAddress, timeoutMs: number): Promise<string | undefined> {
+  const uid = 'port' in at ? listenerUid(at.port) : undefined
   if (uid !== undefined && uid !== process.getuid?.()) return `the port belongs to user ${uid}`
   const nonce = randomBytes(16).toString('hex')
-  const { status, body } = await askLoopback({ port, method: 'GET', path: `/prove?n=${nonce}`, timeoutMs })
+  const { status, body } = await askLoopback({ ...at, method: 'GET', path: `/prove?n=${nonce}`, timeoutMs })
   const secret = readRegular(join(home, 'secret'), { maxBytes: 32, own: true })
   if (!('bytes' in secret)) return 'this machine’s secret cannot be read, so nobody can prove anything'
   const expected = expectedProof(secret.bytes, nonce)

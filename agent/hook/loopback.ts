@@ -1,11 +1,16 @@
 /**
- * One request to the daemon's loopback door, over a bare socket. The process that a client starts per event cannot afford
+ * One request to a door of the daemon, on loopback or at its socket, over a bare connection. The process that a client starts per event cannot afford
  * `node:http`, whose loading alone costs more than the rest of it (measured: about 10 ms on top of `node:net`'s 1).
  */
 import { connect } from 'node:net'
 
-export type LoopbackRequest = {
-  port: number
+/** A door of the daemon: the port on loopback, or the path of its socket. */
+export type DoorAddress = { port: number } | { socket: string }
+
+/** What a request to the socket says for its host: no name of a machine, so that no browser can be led there. */
+export const SOCKET_HOST = 'holdpoint'
+
+export type LoopbackRequest = DoorAddress & {
   method: 'GET' | 'POST'
   path: string
   headers?: Readonly<Record<string, string>>
@@ -25,6 +30,9 @@ export class LoopbackFailure extends Error {
   }
 }
 
+/** Nobody listens on the port; the socket is not there, or its daemon is gone. */
+const DOWN = ['ECONNREFUSED', 'ENOENT']
+
 /** An answer larger than this is not the daemon's. */
 const ANSWER_MAX = 16 * 1024 * 1024
 
@@ -34,18 +42,18 @@ const ANSWER_MAX = 16 * 1024 * 1024
  * @throws LoopbackFailure
  */
 export function askLoopback(request: LoopbackRequest): Promise<LoopbackAnswer> {
-  const { port, method, path, headers = {}, timeoutMs } = request
+  const { method, path, headers = {}, timeoutMs } = request
   const body = Buffer.from(request.body ?? '')
   const head = [
     `${method} ${path} HTTP/1.0`,
-    `Host: 127.0.0.1:${port}`,
+    `Host: ${'port' in request ? `127.0.0.1:${request.port}` : SOCKET_HOST}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value.replace(/[^\x20-\x7e]/g, '')}`),
     ...(method === 'POST' ? ['Content-Type: application/json', `Content-Length: ${body.length}`] : []),
   ]
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const socket = connect({ port, host: '127.0.0.1' })
+    const socket = connect('port' in request ? { port: request.port, host: '127.0.0.1' } : { path: request.socket })
     const fail = (code: LoopbackFailure['code'], why: string) => {
       clearTimeout(timer)
       socket.destroy()
@@ -53,7 +61,7 @@ export function askLoopback(request: LoopbackRequest): Promise<LoopbackAnswer> {
     }
     const timer = setTimeout(() => fail('slow', `no answer within ${timeoutMs} ms`), timeoutMs)
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      fail(error.code === 'ECONNREFUSED' ? 'down' : 'odd', error.code ?? error.message),
+      fail(DOWN.includes(error.code ?? '') ? 'down' : 'odd', error.code ?? error.message),
     )
     socket.on('data', chunk => {
       chunks.push(chunk)

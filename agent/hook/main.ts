@@ -1,22 +1,28 @@
 /**
  * The process that a client starts for the events that need a command: `hook.cjs <client> <event>`, the client's JSON on
- * standard input. Hands it to the daemon; when the daemon is down it starts it and leaves the event in the spool. Nothing
- * that goes wrong here reaches the client: exit 0 without a word, and the reason in the spool.
+ * standard input. Hands it to the daemon over its socket and does what the daemon's answer says; when the daemon is down it
+ * starts it and leaves the event in the spool. What goes wrong here holds nobody up: at the pause point it is exit 1 with the
+ * reason (the call goes on, unless the hook was installed to block), for any other event exit 0 without a word.
  */
-import { readSync } from 'node:fs'
+import { existsSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { rememberAgent } from '#agent/guard/seen-agents.ts'
 import { readRegular } from '#agent/regular-file.ts'
 import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
 import { findHome } from './home-place.ts'
-import { askLoopback, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
+import { askLoopback, type DoorAddress, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
+import { folderTrouble, socketPlace } from './socket-place.ts'
 import { declaredFields, type SpooledAlarm, type SpooledEvent, spool } from './spool.ts'
 
 /** Node's own start has already taken part of the two seconds. */
 const DEADLINE_MS = PAUSE_POINT_MS - 500
+/** At the pause point the daemon gives up by itself; it must be heard when it does so at the last moment. */
+const ANSWER_MS = PAUSE_POINT_MS + 100
 
 const home = findHome(process.argv[1], process.env)
 const [client = '', event = ''] = process.argv.slice(2)
+/** The one event that waits for an answer. It goes over the socket or nowhere: a port may be another user's. */
+const isPausePoint = event === 'PreToolUse'
 const startedMs = performance.now()
 const leftMs = () => Math.max(50, DEADLINE_MS - (performance.now() - startedMs))
 
@@ -75,6 +81,20 @@ function readDoor(): { port: number; hookToken: string } | undefined {
   }
 }
 
+type Found = { at: DoorAddress; headers?: Record<string, string> } | { why: string; isDown: boolean }
+
+/** The daemon's socket; for events that nobody waits for its port will do where there is none (Windows, an older daemon). */
+function findDoor(): Found {
+  const place = socketPlace(home)
+  const trouble = place ? folderTrouble(place) : 'this system has no such sockets'
+  if (place && !trouble && (isPausePoint || existsSync(place.path))) return { at: { socket: place.path } }
+  if (isPausePoint) return { why: trouble!, isDown: place !== undefined && !existsSync(place.folder) }
+  const door = readDoor()
+  return door
+    ? { at: { port: door.port }, headers: { Authorization: `Bearer ${door.hookToken}` } }
+    : { why: 'no daemon', isDown: true }
+}
+
 /** A name for a spool file that two hooks at once do not share. */
 const unique = () => `${Date.now().toString(36)}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`
 
@@ -99,21 +119,21 @@ function leaveEvent(input: Buffer, why: string): void {
   })
 }
 
-/** The daemon's http answer in the form that a command gives: a refusal is exit 2 with the reason on standard error. */
+/** The daemon has rendered the answer in the client's own form for a command: this only gives it. */
 function giveAnswer({ status, body }: LoopbackAnswer): number {
-  if (status !== 200) throw new Error(`the daemon answered ${status}`)
-  if (body.trim() === '') return 0
-  const read = JSON.parse(body) as {
-    hookSpecificOutput?: { permissionDecision?: unknown; permissionDecisionReason?: unknown }
-  }
-  if (read.hookSpecificOutput?.permissionDecision === 'deny') {
-    process.stderr.write(
-      `${String(read.hookSpecificOutput.permissionDecisionReason ?? 'Held by a boundary. Stop here and tell the user.')}\n`,
-    )
-    return 2
-  }
-  process.stdout.write(body)
-  return 0
+  const { exit, stdout, stderr } = (status === 200 || isPausePoint ? JSON.parse(body) : {}) as Record<string, unknown>
+  if ((exit !== 0 && exit !== 1 && exit !== 2) || typeof stdout !== 'string' || typeof stderr !== 'string')
+    throw new Error(`the daemon answered ${status}`)
+  if (stdout !== '') process.stdout.write(stdout)
+  if (stderr !== '') process.stderr.write(stderr)
+  return exit
+}
+
+/** The client is not held up. At the pause point the person may see why the call went on unjudged. */
+function passOn(why: string): number {
+  if (!isPausePoint) return 0
+  process.stderr.write(`Holdpoint did not judge this call: ${why}.\n`)
+  return 1
 }
 
 async function startDaemon(): Promise<void> {
@@ -121,37 +141,59 @@ async function startDaemon(): Promise<void> {
   launchDaemon(home, process.env)
 }
 
+const WORDS = { down: 'its daemon is not running', slow: 'its daemon took too long', odd: 'its daemon cannot be heard' }
+
 async function run(): Promise<number> {
   if (event === 'SessionStart') rememberAgent(home, Number(process.env.CLAUDE_PID))
   const input = await readInput()
-  const door = readDoor()
-  if (!door) {
-    leaveEvent(input, 'no daemon')
-    await startDaemon()
-    return 0
+  const found = findDoor()
+  if ('why' in found) {
+    leaveEvent(input, found.why)
+    if (found.isDown) await startDaemon()
+    return passOn(found.isDown ? WORDS.down : found.why)
   }
   try {
-    if (event === 'SessionStart') {
-      // loaded only here and below: cryptography and child processes cost the other events what they cannot spare
-      const { findImpostor } = await import('./listener.ts')
-      const impostor = await findImpostor(home, door.port, Math.min(500, leftMs()))
-      if (impostor) {
-        leave({ kind: 'alarm', what: 'daemon_impostor', at: new Date().toISOString(), why: impostor })
-        leaveEvent(input, 'impostor')
-        return 0
-      }
+    if (event === 'SessionStart' && (await isImpostor(found.at))) {
+      leaveEvent(input, 'impostor')
+      return 0
     }
-    const headers = { Authorization: `Bearer ${door.hookToken}`, ...originHeaders() }
-    const path = `/hook/${encodeURIComponent(client)}`
-    return giveAnswer(
-      await askLoopback({ port: door.port, method: 'POST', path, headers, body: input, timeoutMs: leftMs() }),
-    )
+    const answer = await askLoopback({
+      ...found.at,
+      method: 'POST',
+      path: `/hook/${encodeURIComponent(client)}`,
+      headers: {
+        ...found.headers,
+        ...originHeaders(),
+        'x-holdpoint-form': 'command',
+        'x-holdpoint-sent': String(Date.now()),
+      },
+      body: input,
+      timeoutMs: isPausePoint ? ANSWER_MS : leftMs(),
+    })
+    return giveAnswer(answer)
   } catch (error) {
     if (!(error instanceof LoopbackFailure)) throw error
     leaveEvent(input, error.code)
-    if (error.code === 'down') await startDaemon()
-    return 0
+    if (error.code === 'down') {
+      if (event === 'SessionStart') await lookAtPort()
+      await startDaemon()
+    }
+    return passOn(WORDS[error.code])
   }
+}
+
+/** Reports a listener that is not the daemon. Loaded only here and below: cryptography costs the other events too much. */
+async function isImpostor(at: DoorAddress): Promise<boolean> {
+  const { findImpostor } = await import('./listener.ts')
+  const why = await findImpostor(home, at, Math.min(500, leftMs()))
+  if (why) leave({ kind: 'alarm', what: 'daemon_impostor', at: new Date().toISOString(), why })
+  return why !== undefined
+}
+
+/** The socket's daemon is gone: its port, where http hooks go, may have been taken by another program. */
+async function lookAtPort(): Promise<void> {
+  const door = readDoor()
+  if (door) await isImpostor({ port: door.port }).catch(() => {})
 }
 
 run().then(
@@ -161,6 +203,6 @@ run().then(
   (error: unknown) => {
     const why = error instanceof Error ? error.message.slice(0, 200) : 'unknown'
     leave({ kind: 'alarm', what: 'hook_broken', at: new Date().toISOString(), why: `${client} ${event}: ${why}` })
-    process.exitCode = 0
+    process.exitCode = passOn('something here failed')
   },
 )

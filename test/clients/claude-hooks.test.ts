@@ -66,7 +66,8 @@ const recorded = () => {
 
 function install(whenBroken: WhenBroken = 'pass', port = server.port): void {
   const hookUrl = `http://127.0.0.1:${port}${claude.hookPath}`
-  claude.hooks.install(home, { hookUrl, hookToken: TOKEN, hookCommand: recorder(), whenBroken }, { dryRun: false })
+  const request = { form: 'http' as const, hookUrl, hookToken: TOKEN, hookCommand: recorder(), whenBroken }
+  claude.hooks.install(home, request, { dryRun: false })
 }
 const cost = (sessionId: string) => {
   const usage = claude.usage.readSession(home, { sessionId, cwd: bench.project }, undefined, pricing)

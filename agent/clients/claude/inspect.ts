@@ -2,7 +2,7 @@
 import { HookEditError, type HookFinding, type HookInspection, type HookInstall } from '#agent/clients/adapter.ts'
 import { globMatches } from '#core/glob.ts'
 import { type JsonNode, nodeAt, plainOf } from './json-text.ts'
-import { coversLoopback, findOurEntries, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'
+import { coversLoopback, findOurEntries, formOf, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'
 
 export type SettingsText = { file: string; text: string }
 /** Settings of a project that are there and were not read, with the reason in words. */
@@ -98,6 +98,24 @@ function inspectProxy(user: Parsed, projects: Parsed[], env: InspectInput['env']
   }
 }
 
+/** Options of Node, and variables of the system's loader, that run code of somebody else's in every program started with them. */
+const LOADS_CODE = /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)(?:[\s=]|$)/
+const LOADERS = ['LD_PRELOAD', 'LD_AUDIT', 'DYLD_INSERT_LIBRARIES']
+
+/** A command hook runs with the environment that settings give: code that is loaded into it can answer in its place. */
+function inspectEnvironment(sources: Parsed[], findings: HookFinding[]): void {
+  for (const source of sources) {
+    const options = source.get('env', 'NODE_OPTIONS')
+    const name =
+      typeof options === 'string' && LOADS_CODE.test(options)
+        ? 'NODE_OPTIONS'
+        : LOADERS.find(loader => source.get('env', loader))
+    if (name === undefined) continue
+    const text = `env.${name} in ${source.file} loads code into the hook’s program, which can let calls run unseen. Remove it there.`
+    findings.push({ severity: 'risk', code: 'code_planted', text, file: source.file })
+  }
+}
+
 /** The same install as if the Node that an entry names had made it, where that Node is still there. */
 function withFoundNode(found: Record<string, unknown>, request: HookInstall, isProgram?: (path: string) => boolean) {
   const { command } = found
@@ -112,6 +130,20 @@ const nameOf = (path: string) => path.split(/[\\/]/).at(-1)
 function goesTo(entry: Record<string, unknown>, { hookUrl, hookToken }: HookInstall): boolean {
   const { Authorization } = (entry.headers ?? {}) as Record<string, unknown>
   return entry.url === hookUrl && Authorization === `Bearer ${hookToken}`
+}
+
+/** Whether a command entry runs the program that would be installed now. */
+function runs(entry: Record<string, unknown>, request: HookInstall, isProgram: InspectInput['isProgram']): boolean {
+  const { command, args } = hookEntry('PreToolUse', { ...withFoundNode(entry, request, isProgram), form: 'command' })
+  return entry.command === command && JSON.stringify(entry.args) === JSON.stringify(args)
+}
+
+/** What an entry names and is not there: the Node that a version manager has removed, or our own program. */
+function missingProgram({ command, args }: Record<string, unknown>, isProgram: InspectInput['isProgram']): unknown {
+  const programs = [command, ...(Array.isArray(args) ? args : [])].filter(
+    (path): path is string => typeof path === 'string' && path.startsWith('/'),
+  )
+  return isProgram && programs.find(path => !isProgram(path))
 }
 
 /** Judges settings texts; see `HookInspection`. Never throws for what they hold. */
@@ -152,13 +184,21 @@ export function inspectSettings(input: InspectInput): HookInspection {
   for (const source of managed)
     if (source.get('allowManagedHooksOnly') === true)
       add('off', 'managed_hooks_only', `${source.file} allows managed hooks only; install them there.`, source.file)
-  for (const source of [user, ...projects, ...managed]) {
-    const allowed = source.get('allowedHttpHookUrls')
-    const url = String(entry?.url)
-    if (!entry || !Array.isArray(allowed) || allowed.some(p => typeof p === 'string' && globMatches(p, url))) continue
-    add('off', 'url_not_allowed', `allowedHttpHookUrls in ${source.file} does not list our address.`, source.file)
+  const form = entry && formOf(entry)
+  if (form === 'http') {
+    for (const source of [user, ...projects, ...managed]) {
+      const allowed = source.get('allowedHttpHookUrls')
+      const url = String(entry?.url)
+      if (!Array.isArray(allowed) || allowed.some(p => typeof p === 'string' && globMatches(p, url))) continue
+      add('off', 'url_not_allowed', `allowedHttpHookUrls in ${source.file} does not list our address.`, source.file)
+    }
+    inspectProxy(user, projects, input.env, findings)
+  } else if (entry) {
+    const missing = missingProgram(entry, input.isProgram)
+    const text = `The PreToolUse hook’s program is not there: ${missing}. Install the hooks again.`
+    if (missing) add('off', 'hook_program_missing', text, user.file)
+    inspectEnvironment([user, ...projects, ...managed], findings)
   }
-  inspectProxy(user, projects, input.env, findings)
   const plugins = user.get('enabledPlugins')
   if (plugins && Object.values(plugins).some(Boolean))
     add('risk', 'plugins', 'Plugins are enabled; one with a hooks module can overrule a user hook.', user.file)
@@ -174,8 +214,10 @@ export function inspectSettings(input: InspectInput): HookInspection {
   const isAsInstalled = ({ event, entry: found }: (typeof ours)[number], request: HookInstall) =>
     JSON.stringify(found) === JSON.stringify(hookEntry(event, withFoundNode(found, request, input.isProgram)))
   const outdated = expected !== undefined && ours.some(found => !isAsInstalled(found, expected))
-  if (expected && entry && !goesTo(entry, expected))
+  if (expected && entry && form === 'http' && !goesTo(entry, expected))
     add('off', 'hook_elsewhere', 'The PreToolUse hook goes to another address or carries another token.', user.file)
+  if (expected && entry && form === 'command' && !runs(entry, expected, input.isProgram))
+    add('off', 'hook_elsewhere', 'The PreToolUse hook runs another program than ours.', user.file)
   const level = findings.some(f => f.severity === 'off' && f.code !== 'client_too_old') ? 'broken' : 'user_hook'
-  return { level, whenBroken, outdated, findings }
+  return { level, ...(form ? { form } : {}), whenBroken, outdated, findings }
 }

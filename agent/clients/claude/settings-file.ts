@@ -101,10 +101,11 @@ const isBlank = (text: string | undefined): text is undefined => text === undefi
 const hasOurs = (text: string | undefined) => !isBlank(text) && findOurEntries(readSettings(text)).length > 0
 
 /**
- * The mode that the file gets at an install. It then holds the token that hooks come in with: another user of the machine who
- * reads it could send events in this one's name. Another user's file keeps the mode that its owner gave it.
+ * The mode that the file gets at an install of the http form. It then holds the token that hooks come in with: another user of
+ * the machine who reads it could send events in this one's name. Another user's file keeps the mode that its owner gave it.
  */
-const modeWithToken = ({ mode, own }: Loaded) => (own && (mode & 0o077) !== 0 ? 0o600 : mode)
+const modeFor = ({ form }: HookInstall, { mode, own }: Loaded) =>
+  form === 'http' && own && (mode & 0o077) !== 0 ? 0o600 : mode
 
 /** @throws HookEditError; nothing is written then */
 export function installHooks(home: ClientHome, request: HookInstall, options: { dryRun: boolean }): HookChange {
@@ -112,7 +113,7 @@ export function installHooks(home: ClientHome, request: HookInstall, options: { 
   const loaded = load(path)
   const before = loaded.text
   const plan: SettingsPlan = withFile(path, () => planInstall(before, request, home.env))
-  const mode = modeWithToken(loaded)
+  const mode = modeFor(request, loaded)
   const tightened =
     mode === loaded.mode
       ? []

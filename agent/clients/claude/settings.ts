@@ -1,12 +1,12 @@
 /** What we write into Claude Code's settings.json, how our entries are known again, and the edits themselves. Pure. */
-import { HookEditError, type HookInstall } from '#agent/clients/adapter.ts'
+import { HookEditError, type HookForm, type HookInstall } from '#agent/clients/adapter.ts'
 import { type JsonNode, JsonTextError, nodeAt, parseJsonText, placeOf, plainOf, removeIn, setIn } from './json-text.ts'
 import { ENTRYPOINT_HEADER } from './parse.ts'
 
 /** Our http entries are known by this path on a loopback address, whatever their port or token. */
 export const CLAUDE_HOOK_PATH = '/hook/claude-code'
 const CLIENT = 'claude-code'
-/** Seconds (the client's unit). The pause point gives up after two. */
+/** Seconds (the client's unit). The pause point gives up after two; a command's process has to start before that. */
 const HTTP_TIMEOUT_S = 2
 const COMMAND_TIMEOUT_S = 5
 /** SessionStart takes no http hook; the other two start the daemon when it is down. */
@@ -21,9 +21,10 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** The hook entry we install for one event. */
 export function hookEntry(event: ClaudeHookEvent, request: HookInstall): Entry {
-  if (event !== 'PreToolUse') {
+  const whenBroken = event === 'PreToolUse' && request.whenBroken === 'block' ? { onFailure: 'block' } : {}
+  if (event !== 'PreToolUse' || request.form === 'command') {
     const { exe, args } = request.hookCommand
-    return { type: 'command', command: exe, args: [...args, CLIENT, event], timeout: COMMAND_TIMEOUT_S }
+    return { type: 'command', command: exe, args: [...args, CLIENT, event], timeout: COMMAND_TIMEOUT_S, ...whenBroken }
   }
   return {
     type: 'http',
@@ -31,9 +32,12 @@ export function hookEntry(event: ClaudeHookEvent, request: HookInstall): Entry {
     timeout: HTTP_TIMEOUT_S,
     headers: { Authorization: `Bearer ${request.hookToken}`, [ENTRYPOINT_HEADER]: '$CLAUDE_CODE_ENTRYPOINT' },
     allowedEnvVars: ['CLAUDE_CODE_ENTRYPOINT'],
-    ...(request.whenBroken === 'block' ? { onFailure: 'block' } : {}),
+    ...whenBroken,
   }
 }
+
+/** How an entry of ours reaches the daemon. */
+export const formOf = (entry: Entry): HookForm => (typeof entry.url === 'string' ? 'http' : 'command')
 
 function isOurPath(value: unknown): boolean {
   if (typeof value !== 'string') return false
@@ -166,6 +170,7 @@ export function planInstall(text: string | undefined, request: HookInstall, env:
     if (!isOurEntry(hookEntry(event, request))) throw new RangeError(`the ${event} hook could not be known again`)
   const changes: string[] = []
   let out = text === undefined || text.trim() === '' ? '{}\n' : text
+  const hadHttp = findOurEntries(readSettings(out)).some(({ entry }) => formOf(entry) === 'http')
   for (const event of HOOK_EVENTS) {
     const entry = hookEntry(event, request)
     const [kept, ...extra] = findOurEntries(readSettings(out)).filter(f => f.event === event)
@@ -177,7 +182,8 @@ export function planInstall(text: string | undefined, request: HookInstall, env:
     if (kept && matches) {
       if (same(kept.entry, entry)) continue
       out = setIn(out, ['hooks', event, kept.group, 'hooks', kept.index], entry)
-      changes.push(`updated the ${event} hook`)
+      const [was, is] = [formOf(kept.entry), formOf(entry)]
+      changes.push(was === is ? `updated the ${event} hook` : `changed the ${event} hook from the ${was} form to ${is}`)
       continue
     }
     if (kept) out = dropEntry(out, kept)
@@ -185,6 +191,10 @@ export function planInstall(text: string | undefined, request: HookInstall, env:
     const at = groups?.kind === 'array' ? groups.items.length : 0
     out = setIn(out, ['hooks', event, at], { ...(event === 'PreToolUse' ? { matcher: '*' } : {}), hooks: [entry] })
     changes.push(kept ? `put the ${event} hook back on every tool` : `added a ${event} hook`)
+  }
+  if (request.form === 'command') {
+    if (hadHttp) out = dropLoopback(out, changes)
+    return { text: changes.length === 0 && text !== undefined ? text : out, changes }
   }
   for (const [name, other] of [
     ['NO_PROXY', 'no_proxy'],
@@ -208,19 +218,28 @@ export function planInstall(text: string | undefined, request: HookInstall, env:
 export function planUninstall(text: string): SettingsPlan {
   const changes: string[] = []
   let out = text
-  for (const one of findOurEntries(readSettings(out)).reverse()) {
+  const found = findOurEntries(readSettings(out))
+  for (const one of [...found].reverse()) {
     out = dropEntry(out, one)
     changes.push(`removed the ${one.event} hook`)
   }
-  if (changes.length === 0) return { text, changes }
+  if (found.some(({ entry }) => formOf(entry) === 'http')) out = dropLoopback(out, changes)
+  return { text: out, changes }
+}
+
+/** Takes what came with an http hook out of NO_PROXY again. */
+function dropLoopback(text: string, changes: string[]): string {
+  let out = text
   for (const name of ['NO_PROXY', 'no_proxy']) {
     const node = nodeAt(readSettings(out), ['env', name])
     if (!node) continue
-    const left = withoutLoopback(plainOf(node) as string)
+    const now = plainOf(node) as string
+    const left = withoutLoopback(now)
+    if (left === now) continue
     out = left === '' ? removeIn(out, ['env', name]) : setIn(out, ['env', name], left)
     changes.push(`took loopback out of env.${name}`)
   }
   const envNode = nodeAt(readSettings(out), ['env'])
   if (envNode?.kind === 'object' && envNode.members.length === 0) out = removeIn(out, ['env'])
-  return { text: out, changes }
+  return out
 }

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { HookInstall } from '#agent/clients/adapter.ts'
 import { type InspectInput, inspectSettings } from '#agent/clients/claude/inspect.ts'
 import { CLAUDE_HOOK_PATH, planInstall } from '#agent/clients/claude/settings.ts'
 
 const REQUEST: HookInstall = {
+  form: 'http',
   hookUrl: `http://127.0.0.1:7421${CLAUDE_HOOK_PATH}`,
   hookToken: 'hpk_token',
   hookCommand: { exe: '/home/dev/.holdpoint/bin/holdpoint-hook', args: [] },
@@ -25,7 +26,7 @@ const project = (settings: unknown) => ({ projects: [{ file: 'project', text: JS
 const managed = (settings: unknown) => ({ managed: [{ file: 'managed', text: JSON.stringify(settings) }] })
 
 test('an untouched installation is a user hook with nothing to say', () => {
-  expect(inspect()).toEqual({ level: 'user_hook', whenBroken: 'pass', outdated: false, findings: [] })
+  expect(inspect()).toEqual({ level: 'user_hook', form: 'http', whenBroken: 'pass', outdated: false, findings: [] })
   expect(inspect(() => {}, {}, 'block')).toMatchObject({ level: 'user_hook', whenBroken: 'block', outdated: true })
 })
 
@@ -78,6 +79,70 @@ test.each<[string, Edit, Partial<InspectInput>]>([
   const found = inspect(edit, more)
   expect(found.level).toBe('user_hook')
   expect(found.findings).toContainEqual(expect.objectContaining({ severity: 'risk', code }))
+})
+
+describe('the command form', () => {
+  const COMMAND: HookInstall = {
+    ...REQUEST,
+    form: 'command',
+    hookCommand: { exe: '/usr/bin/node', args: ['/home/dev/.holdpoint/bin/hook.cjs'] },
+  }
+  const isProgram = () => true
+  const look = (edit: Edit = () => {}, more: Partial<InspectInput> = {}) => {
+    const settings = JSON.parse(planInstall(undefined, COMMAND).text)
+    edit(settings)
+    const user = { file: 'user', text: JSON.stringify(settings) }
+    const given = { projects: [], managed: [], env: {}, expected: COMMAND, isProgram, version: '2.1.332' }
+    return inspectSettings({ user, ...given, ...more })
+  }
+
+  test('untouched is a user hook with nothing to say: no proxy and no list of addresses concerns it', () => {
+    const clean = { level: 'user_hook', form: 'command', whenBroken: 'pass', outdated: false, findings: [] }
+    expect(look()).toEqual(clean)
+    expect(look(() => {}, { env: PROXY, ...managed({ allowedHttpHookUrls: [] }) })).toEqual(clean)
+  })
+
+  test.each<[string, Edit, Partial<InspectInput>]>([
+    ['hook_elsewhere', s => (s.hooks.PreToolUse[0].hooks[0].args[0] = '/tmp/.holdpoint/bin/hook.cjs'), {}],
+    ['hook_elsewhere', s => (s.hooks.PreToolUse[0].hooks[0].command = '/bin/true'), {}],
+    ['hook_program_missing', () => {}, { isProgram: path => path !== '/usr/bin/node' }],
+    ['hook_program_missing', () => {}, { isProgram: path => !path.endsWith('hook.cjs') }],
+    ['hook_edited', s => (s.hooks.PreToolUse[0].hooks[0].async = true), {}],
+    ['hook_removed', s => delete s.hooks.PreToolUse, {}],
+    ['hooks_disabled', () => {}, project({ disableAllHooks: true })],
+  ])('is broken by %s', (code, edit, more) => {
+    const found = look(edit, more)
+    expect(found.level).toBe('broken')
+    expect(found.findings).toContainEqual(expect.objectContaining({ severity: 'off', code }))
+  })
+
+  test('another Node of the machine that runs our program is as good', () => {
+    const edit: Edit = s => {
+      for (const event of ['PreToolUse', 'SessionStart', 'UserPromptSubmit', 'Stop'])
+        s.hooks[event][0].hooks[0].command = '/opt/node/bin/node'
+    }
+    expect(look(edit)).toMatchObject({ level: 'user_hook', outdated: false, findings: [] })
+  })
+
+  test.each([
+    ['a module that Node is told to load', { NODE_OPTIONS: '--max-old-space-size=4096 --require ./x.cjs' }],
+    ['the same in another spelling', { NODE_OPTIONS: '--import=./x.mjs' }],
+    ['a library that the system is told to load', { LD_PRELOAD: './x.so' }],
+  ])('a project that brings %s is said, with the file', (_, env) => {
+    const found = look(() => {}, project({ env }))
+    expect(found.findings).toEqual([
+      expect.objectContaining({ severity: 'risk', code: 'code_planted', file: 'project' }),
+    ])
+    expect(inspect(() => {}, project({ env })).findings).toEqual([])
+  })
+
+  test('Node’s other options are nobody’s business', () => {
+    expect(look(() => {}, project({ env: { NODE_OPTIONS: '--max-old-space-size=4096' } })).findings).toEqual([])
+  })
+
+  test('installed in the other form than the one expected is outdated', () => {
+    expect(look(() => {}, { expected: { ...COMMAND, form: 'http' } }).outdated).toBe(true)
+  })
 })
 
 test('no project’s pattern of addresses can hold the daemon up', () => {

@@ -52,6 +52,7 @@ test.skipIf(process.platform === 'win32').each<[string, string, () => void]>([
   make()
   expect(read()).toEqual([{ file, unread }])
   const user = planInstall(undefined, {
+    form: 'http',
     hookUrl: 'http://127.0.0.1:1/hook/claude-code',
     hookToken: 'x',
     hookCommand: { exe: '/home/dev/.holdpoint/bin/holdpoint-hook', args: [] },

@@ -7,6 +7,7 @@ import { claude } from '#agent/clients/claude/claude.ts'
 import { addLoopback, planInstall, planUninstall } from '#agent/clients/claude/settings.ts'
 
 const REQUEST: HookInstall = {
+  form: 'http',
   hookUrl: `http://127.0.0.1:7421${claude.hookPath}`,
   hookToken: 'hpk_token',
   hookCommand: { exe: '/usr/bin/node', args: ['/home/dev/.holdpoint/bin/holdpoint-hook.mjs'] },
@@ -90,6 +91,62 @@ describe('what is installed', () => {
     expect(() => install(undefined, { hookCommand: { exe: '/usr/bin/node', args: ['/opt/x.mjs'] } })).toThrow(
       RangeError,
     )
+  })
+})
+
+describe('the command form', () => {
+  const command = (text: string | undefined, more: Partial<HookInstall> = {}) =>
+    planInstall(text, { ...REQUEST, form: 'command', ...more })
+
+  test('a new file holds the program for every event, no token and no NO_PROXY', () => {
+    const parsed = JSON.parse(command(undefined).text)
+    expect(parsed.hooks.PreToolUse).toEqual([
+      {
+        matcher: '*',
+        hooks: [
+          {
+            type: 'command',
+            command: '/usr/bin/node',
+            args: ['/home/dev/.holdpoint/bin/holdpoint-hook.mjs', 'claude-code', 'PreToolUse'],
+            timeout: 5,
+          },
+        ],
+      },
+    ])
+    expect(Object.keys(parsed)).toEqual(['hooks'])
+    expect(JSON.stringify(parsed)).not.toContain('hpk_token')
+  })
+
+  test('onFailure stands at the pause point alone', () => {
+    const { text } = command(undefined, { whenBroken: 'block' })
+    expect(text.match(/"onFailure": "block"/g)).toHaveLength(1)
+    expect(JSON.parse(text).hooks.PreToolUse[0].hooks[0].onFailure).toBe('block')
+  })
+
+  test.each([undefined, '{"a":1}', BOTH])(
+    'changing the form there and back leaves one hook of ours and no trace',
+    start => {
+      const http = install(start)
+      const there = command(http)
+      expect(there.changes[0]).toBe('changed the PreToolUse hook from the http form to command')
+      expect(there.text).toBe(command(start).text)
+      expect(there.text).not.toContain('hpk_token')
+      expect(command(there.text)).toEqual({ text: there.text, changes: [] })
+      const back = planInstall(there.text, REQUEST)
+      expect(back.changes[0]).toBe('changed the PreToolUse hook from the command form to http')
+      expect(JSON.parse(back.text)).toEqual(JSON.parse(http))
+    },
+  )
+
+  test('a NO_PROXY of the user’s own stays through install and uninstall', () => {
+    const own = '{"env":{"NO_PROXY":"127.0.0.1,localhost,::1"}}'
+    const { text } = command(own)
+    expect(JSON.parse(text).env).toEqual(JSON.parse(own).env)
+    expect(JSON.parse(planUninstall(text).text)).toEqual(JSON.parse(own))
+  })
+
+  test('uninstall takes it out and keeps the rest', () => {
+    expect(planUninstall(command(BOTH).text).text).toBe(BOTH)
   })
 })
 
@@ -244,6 +301,18 @@ describe('on disk', () => {
       const said = `changed the file’s mode from ${before.toString(8)} to 600`
       expect(changes.some(change => change.startsWith(said))).toBe(before !== after)
     }
+  })
+
+  test('the command form has no token in the file, so its mode stays', () => {
+    fs.writeFileSync(file, FOREIGN)
+    fs.chmodSync(file, 0o644)
+    const { changes } = claude.hooks.install(home, { ...REQUEST, form: 'command' }, go)
+    expect(fs.statSync(file).mode & 0o777).toBe(0o644)
+    expect(changes.join()).not.toContain('mode')
+    claude.hooks.install(home, REQUEST, go)
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+    claude.hooks.uninstall(home, go)
+    expect(read()).toBe(FOREIGN)
   })
 
   test('a file with our hooks that was widened since is tightened by the next install, and by that alone', () => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import type { ClientHome } from '#agent/clients/adapter.ts'
+import type { ClientHome, HookForm } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { sendCanary } from '#agent/commands/canary.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
@@ -24,8 +24,10 @@ beforeEach(async () => {
 })
 
 const settings = () => claude.hooks.settingsPath(developer)
-const install = (door = JSON.parse(readFileSync(machine.home.tokens, 'utf8'))) =>
-  claude.hooks.install(developer, hookInstall(machine.home, claude, door, 'pass'), { dryRun: false })
+const install = (door = JSON.parse(readFileSync(machine.home.tokens, 'utf8')), form: HookForm = 'http') =>
+  claude.hooks.install(developer, hookInstall(machine.home, claude, door, { whenBroken: 'pass', form }), {
+    dryRun: false,
+  })
 const level = async () => (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules[0].levels[0]
 
 test('status has hooks that were installed a moment after it was last asked, and the next report too', async () => {

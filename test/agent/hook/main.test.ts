@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
@@ -20,6 +21,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { proof } from '#agent/crypto.ts'
 import { seenAgents } from '#agent/guard/seen-agents.ts'
 import { listenerUid } from '#agent/hook/listener.ts'
+import { socketPlace } from '#agent/hook/socket-place.ts'
 import { HOOK_BODY_MAX } from '#core/limits.ts'
 
 const TOKEN = 'hook-token-of-a-test'
@@ -64,7 +66,7 @@ beforeEach(() => {
     `require('node:fs').writeFileSync('${home}/started', JSON.stringify({ argv: process.argv.slice(2), env: process.env }))`,
   )
   asked = []
-  answer = (_, response) => response.end()
+  answer = (_, response) => say(response)
 })
 afterEach(async () => {
   server?.closeAllConnections()
@@ -74,7 +76,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function daemon({ secret = SECRET, port = 0 } = {}): Promise<number> {
+/** The daemon's answer for a command: what to write and how to end. */
+const say = (response: ServerResponse, told: { exit?: number; stdout?: string; stderr?: string } = {}, status = 200) =>
+  response.writeHead(status).end(JSON.stringify({ exit: 0, stdout: '', stderr: '', ...told }))
+
+/** What stands for the daemon, at its socket or (an older one) on its port. */
+async function daemon({ secret = SECRET, on = 'socket' as 'socket' | 'port' } = {}): Promise<number> {
   server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk as Buffer))
@@ -90,7 +97,13 @@ async function daemon({ secret = SECRET, port = 0 } = {}): Promise<number> {
       else answer(request, response)
     })
   })
-  await new Promise<void>(resolve => server!.listen(port, '127.0.0.1', resolve))
+  if (on === 'socket') {
+    const { folder, path } = socketPlace(home)!
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    await new Promise<void>(resolve => server!.listen(path, resolve))
+    return 0
+  }
+  await new Promise<void>(resolve => server!.listen(0, '127.0.0.1', resolve))
   const at = (server.address() as AddressInfo).port
   writeFileSync(join(home, 'daemon.json'), JSON.stringify({ port: at, hookToken: TOKEN }))
   return at
@@ -148,43 +161,34 @@ describe('the process that a client starts', () => {
     expect(asked).toHaveLength(1)
     expect(asked[0]).toMatchObject({ method: 'POST', url: '/hook/claude-code', body: input })
     expect(asked[0]!.headers).toMatchObject({
-      authorization: `Bearer ${TOKEN}`,
+      host: 'holdpoint',
+      'x-holdpoint-form': 'command',
       'content-type': 'application/json',
       'x-holdpoint-attended': '1',
       'x-holdpoint-entrypoint': 'cli',
       'x-holdpoint-client-pid': '4711',
     })
-    expect(asked[0]!.headers.host).toBe(`127.0.0.1:${(server!.address() as AddressInfo).port}`)
+    expect(asked[0]!.headers).not.toHaveProperty('authorization')
+    expect(Math.abs(Date.now() - Number(asked[0]!.headers['x-holdpoint-sent']))).toBeLessThan(60_000)
     expect(JSON.stringify(asked[0])).not.toContain('sk-secret')
     expect(spooled()).toEqual([])
   })
 
-  it('says a refusal as a command says it: exit 2 and the reason on standard error', async () => {
-    answer = (_, response) =>
-      response.end(
-        JSON.stringify({
-          hookSpecificOutput: {
-            hookEventName: 'PreToolUse',
-            permissionDecision: 'deny',
-            permissionDecisionReason: 'Held: stop.',
-          },
-        }),
-      )
+  it.each([
+    ['a refusal', { exit: 2, stdout: '', stderr: 'Held: stop.\n' }],
+    ['a question', { exit: 0, stdout: '{"hookSpecificOutput":{}}', stderr: '' }],
+    ['that it goes on', { exit: 0, stdout: '', stderr: '' }],
+  ])('gives the client %s as the daemon has put it, and nothing else', async (_, told) => {
+    answer = (_, response) => say(response, told)
     await daemon()
-    expect(await hook('PreToolUse')).toMatchObject({ exit: 2, stdout: '', stderr: 'Held: stop.\n' })
+    expect(await hook('PreToolUse')).toMatchObject(told)
+    expect(spooled()).toEqual([])
   })
 
-  it('passes a question on as it came', async () => {
-    const body = JSON.stringify({
-      hookSpecificOutput: {
-        hookEventName: 'PreToolUse',
-        permissionDecision: 'ask',
-        permissionDecisionReason: 'Go on?',
-      },
-    })
-    answer = (_, response) => response.end(body)
-    await daemon()
-    expect(await hook('PreToolUse')).toMatchObject({ exit: 0, stdout: body, stderr: '' })
+  it('to a daemon from before the socket, on its port, it hands what nobody waits for, with the token', async () => {
+    const port = await daemon({ on: 'port' })
+    expect(await hook('Stop')).toMatchObject(SILENT)
+    expect(asked[0]!.headers).toMatchObject({ host: `127.0.0.1:${port}`, authorization: `Bearer ${TOKEN}` })
   })
 
   it('with no daemon it starts one, away from the session, and leaves the event without what people wrote', async () => {
@@ -218,7 +222,7 @@ describe('the process that a client starts', () => {
   })
 
   it('with a daemon that has died it does the same', async () => {
-    await daemon()
+    await daemon({ on: 'port' })
     await new Promise<void>(resolve => server!.close(() => resolve()))
     server = undefined
     expect(await hook('Stop')).toMatchObject(SILENT)
@@ -287,6 +291,74 @@ describe('the process that a client starts', () => {
   })
 })
 
+describe('at the pause point', () => {
+  const UNJUDGED = { exit: 1, stdout: '', stderr: expect.stringMatching(/^Holdpoint did not judge this call: .*\.\n$/) }
+
+  it('with no daemon the call goes on with a word of why, is left in the spool, and a daemon is started', async () => {
+    expect(await hook('PreToolUse')).toMatchObject(UNJUDGED)
+    expect(spooled()).toMatchObject([{ kind: 'hook_event', event: 'PreToolUse' }])
+    expect(await startedDaemon()).toBeDefined()
+  })
+
+  it('so it does where a killed daemon left its socket', async () => {
+    await daemon()
+    const { path } = socketPlace(home)!
+    // a server that closes takes its socket with it: under another name it stays, as after kill -9
+    renameSync(path, `${path}.left`)
+    await new Promise<void>(resolve => server!.close(() => resolve()))
+    server = undefined
+    renameSync(`${path}.left`, path)
+    expect(await hook('PreToolUse')).toMatchObject(UNJUDGED)
+    expect(spooled()).toMatchObject([{ why: 'down' }])
+    expect(await startedDaemon()).toBeDefined()
+  })
+
+  it('a daemon that does not answer is waited for two seconds, and the call goes on', async () => {
+    answer = () => {}
+    await daemon()
+    const ran = await hook('PreToolUse')
+    expect(ran).toMatchObject(UNJUDGED)
+    expect(ran.ms).toBeGreaterThan(1900)
+    expect(ran.ms).toBeLessThan(4900)
+    expect(spooled()).toMatchObject([{ why: 'slow' }])
+  })
+
+  it('what the daemon says of its own failure is passed on; it has chained that itself', async () => {
+    const told = { exit: 1, stderr: 'the decision took too long\n' }
+    answer = (_, response) => say(response, told, 500)
+    await daemon()
+    expect(await hook('PreToolUse')).toMatchObject({ ...told, stdout: '' })
+    expect(spooled()).toEqual([])
+  })
+
+  it.each([
+    ['no JSON', '<html>'],
+    ['nothing', ''],
+    ['another exit code', '{"exit":3,"stdout":"","stderr":""}'],
+    ['an http hook’s answer', '{"hookSpecificOutput":{}}'],
+  ])('a daemon that answers %s says nothing to the client', async (_, body) => {
+    answer = (_, response) => response.end(body)
+    await daemon()
+    expect(await hook('PreToolUse')).toMatchObject(UNJUDGED)
+    expect(spooled()).toMatchObject([{ kind: 'alarm', what: 'hook_broken' }])
+  })
+
+  it('never goes to the port, which may be another user’s', async () => {
+    await daemon({ on: 'port' })
+    expect(await hook('PreToolUse')).toMatchObject(UNJUDGED)
+    expect(asked).toEqual([])
+  })
+
+  it('does not use a socket whose folder is open to others, and says so', async () => {
+    await daemon()
+    chmodSync(socketPlace(home)!.folder, 0o755)
+    const ran = await hook('PreToolUse')
+    expect(ran).toMatchObject(UNJUDGED)
+    expect(ran.stderr).toContain('has the mode 755 and must have 700')
+    expect(asked).toEqual([])
+  })
+})
+
 describe('at a session’s start', () => {
   it('asks the listener to prove itself, and remembers which process is the agent', async () => {
     await daemon()
@@ -295,17 +367,20 @@ describe('at a session’s start', () => {
     expect(seenAgents(home).has(process.pid)).toBe(true)
   })
 
-  it('a listener that cannot prove itself gets neither token nor event, and is reported', async () => {
-    await daemon({ secret: Buffer.alloc(32, 8) })
-    expect(await hook('SessionStart')).toMatchObject(SILENT)
-    expect(asked).toHaveLength(1)
-    expect(JSON.stringify(asked)).not.toContain(TOKEN)
-    expect(spooled().find(one => one.kind === 'alarm')).toMatchObject({ what: 'daemon_impostor' })
-    expect(spooled().find(one => one.kind === 'hook_event')).toMatchObject({ why: 'impostor' })
-  })
+  it.each(['socket', 'port'] as const)(
+    'a listener on the %s that cannot prove itself gets neither token nor event, and is reported',
+    async on => {
+      await daemon({ secret: Buffer.alloc(32, 8), on })
+      expect(await hook('SessionStart')).toMatchObject(SILENT)
+      expect(asked).toHaveLength(1)
+      expect(JSON.stringify(asked)).not.toContain(TOKEN)
+      expect(spooled().find(one => one.kind === 'alarm')).toMatchObject({ what: 'daemon_impostor' })
+      expect(spooled().find(one => one.kind === 'hook_event')).toMatchObject({ why: 'impostor' })
+    },
+  )
 
   it.skipIf(process.platform !== 'linux')('knows whose a listening port is', async () => {
-    const port = await daemon()
+    const port = await daemon({ on: 'port' })
     expect(listenerUid(port)).toBe(process.getuid!())
     expect(listenerUid(1)).toBeUndefined()
   })
