@@ -53,7 +53,7 @@ export async function inviteMember(
         expiresAt,
       },
     })
-    await enqueue(tx, 'invitation.mail', { invitation: id, token })
+    await enqueue(tx, 'invitation.mail', { invitation: id, token }, { org: actor.orgId })
     await notify(tx, { org: actor.orgId, what: 'member' })
     await recordEvidence(tx, ctx, {
       kind: 'member.invited',

@@ -6,6 +6,7 @@ import { demand } from '#core/permission.ts'
 import type { SelfAnswer, WhenBroken } from '#generated/prisma/enums.ts'
 import { notify } from '../bus.ts'
 import { env } from '../env.ts'
+import { countMail } from '../jobs/queue.ts'
 import { type ConnectionRow, listConnections } from './connection.ts'
 import type { FeatureContext } from './context.ts'
 import { type CredentialRow, listCredentials } from './credential.ts'
@@ -27,7 +28,7 @@ export type Settings = {
   root: { seq: number; digest: string; custody: 'server' | 'owners' }
   connections: ConnectionRow[]
   credentials: CredentialRow[]
-  /** `stuck`: mails that the receiving side refused or that were tried too often. */
+  /** Of this organisation's mail; `stuck`: mails that the receiving side refused or that were tried too often. */
   mail: { configured: boolean; from: string; waiting: number; stuck: number }
 }
 
@@ -41,9 +42,6 @@ export async function getSettings(ctx: FeatureContext<MemberActor>): Promise<Set
     orderBy: [{ role: 'asc' }, { createdAt: 'desc' }],
   })
   const root = (await rootChain(ctx.db, orgId)).at(-1)!
-  const [mail] = await ctx.db.$queryRaw<{ waiting: number; stuck: number }[]>`
-    select count(*) filter (where attempts < max_attempts)::int as waiting, count(*) filter (where attempts >= max_attempts)::int as stuck
-    from graphile_worker.jobs where task_identifier in ('mail.send', 'sign_in.mail', 'invitation.mail')`
   return {
     id: org.id,
     slug: org.slug,
@@ -59,7 +57,7 @@ export async function getSettings(ctx: FeatureContext<MemberActor>): Promise<Set
     root: { seq: root.root.seq, digest: root.digest, custody: root.root.custody },
     connections: await listConnections(ctx.db, orgId),
     credentials: await listCredentials(ctx),
-    mail: { configured: env().smtpUrl !== undefined, from: env().mailFrom, waiting: mail!.waiting, stuck: mail!.stuck },
+    mail: { configured: env().smtpUrl !== undefined, from: env().mailFrom, ...(await countMail(ctx.db, orgId)) },
   }
 }
 

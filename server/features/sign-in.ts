@@ -6,7 +6,7 @@ import { SIGN_IN_CODE_MS, SIGN_IN_TRIES, SIGN_INS_PER_HOUR } from '#core/limits.
 import type { Member, SignInAttempt } from '#generated/prisma/client.ts'
 import type { Tx } from '../db.ts'
 import { subkey } from '../env.ts'
-import { enqueue } from '../jobs/queue.ts'
+import { enqueue, signInKey } from '../jobs/queue.ts'
 import { hashToken } from '../keys/token-hash.ts'
 import { log } from '../log.ts'
 import type { Visit } from './context.ts'
@@ -72,7 +72,8 @@ export async function startSignIn(
         demo: input.demo,
       },
     })
-    await enqueue(tx, 'sign_in.mail', { attempt: id, code, link, ...(input.next ? { next: input.next } : {}) })
+    const job = { attempt: id, code, link, ...(input.next ? { next: input.next } : {}) }
+    await enqueue(tx, 'sign_in.mail', job, { key: signInKey(id) })
   })
   return { attempt: id }
 }

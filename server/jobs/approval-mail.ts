@@ -75,6 +75,7 @@ export async function mailRequest(db: Db, job: Jobs['approval.mail'], now: Date)
       })
       await enqueue(tx, 'mail.send', letter(mail, member.email, requestThread(row.handle, member.id)), {
         key: `request:${row.handle}:${member.id}`,
+        org: row.orgId,
       })
     }
   })
@@ -116,6 +117,7 @@ export async function mailSettled(db: Db, job: Jobs['approval.mail_settled']): P
   await db.$transaction(tx =>
     enqueue(tx, 'mail.send', letter(mail, row.member.email, id, requestThread(row.handle, row.member.id)), {
       key: `settled:${row.handle}:${row.state}`,
+      org: row.orgId,
     }),
   )
 }
@@ -153,5 +155,5 @@ export async function mailDigest(db: Db, job: Jobs['mail.digest'], now: Date): P
     url: `${env().publicUrl}/${member.org.slug}/approvals`,
   })
   const id = messageId('digest', member.id, String(now.getTime()))
-  await db.$transaction(tx => enqueue(tx, 'mail.send', letter(mail, member.email, id)))
+  await db.$transaction(tx => enqueue(tx, 'mail.send', letter(mail, member.email, id), { org: job.org }))
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../db.ts'
+import type { Db, Tx } from '../db.ts'
 
 /** Every job there is, with its payload. The worker (jobs/worker.ts) must have a task of each name. */
 export type Jobs = {
@@ -24,15 +24,36 @@ export type Jobs = {
   'member.sweep': Record<string, never>
 }
 
+const mailFlag = (org: string) => `mail of ${org}`
+
+/**
+ * An organisation's mail in the queue: what waits, and what was refused or tried too often. A code for signing in is of no
+ * organisation; it counts wherever its address is a member's.
+ */
+export async function countMail(db: Db | Tx, org: string): Promise<{ waiting: number; stuck: number }> {
+  const [mail] = await db.$queryRaw<{ waiting: number; stuck: number }[]>`
+    select count(*) filter (where attempts < max_attempts)::int as waiting, count(*) filter (where attempts >= max_attempts)::int as stuck
+    from graphile_worker.jobs j
+    where (task_identifier in ('mail.send', 'invitation.mail') and flags ? ${mailFlag(org)})
+      or (task_identifier = 'sign_in.mail' and exists (
+        select 1 from "SignInAttempt" a join "Member" m on m.email = a.email and m."orgId" = ${org} and m."removedAt" is null
+        where j.key = ${signInKey('')} || a.id))`
+  return mail!
+}
+
+/** What the job of a sign-in is called. */
+export const signInKey = (attempt: string): string => `sign-in:${attempt}`
+
 /**
  * Adds a job inside the transaction that causes it: it exists if and only if the change does, and survives any crash
- * (graphile-worker's own function in the database). `key` makes a repeat replace the waiting one.
+ * (graphile-worker's own function in the database). `key` makes a repeat replace the waiting one; `org` marks mail of an
+ * organisation, so that it can be counted there and nowhere else.
  */
 export async function enqueue<Name extends keyof Jobs>(
   tx: Tx,
   name: Name,
   payload: Jobs[Name],
-  { key, runAt }: { key?: string; runAt?: Date } = {},
+  { key, runAt, org }: { key?: string; runAt?: Date; org?: string } = {},
 ): Promise<void> {
-  await tx.$queryRaw`select graphile_worker.add_job(${name}, ${JSON.stringify(payload)}::json, run_at => ${runAt ?? null}::timestamptz, job_key => ${key ?? null}, max_attempts => 20)::text`
+  await tx.$queryRaw`select graphile_worker.add_job(${name}, ${JSON.stringify(payload)}::json, run_at => ${runAt ?? null}::timestamptz, job_key => ${key ?? null}, max_attempts => 20, flags => ${org === undefined ? null : [mailFlag(org)]}::text[])::text`
 }

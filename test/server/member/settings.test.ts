@@ -1,5 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { inviteMember } from '#server/features/invitation.ts'
 import { getSettings, updateSettings } from '#server/features/settings.ts'
+import { startSignIn } from '#server/features/sign-in.ts'
 import { useDatabase } from '#test/support/db.ts'
 import {
   actorOf,
@@ -69,4 +71,27 @@ it('shows every key’s public half and the root, and no private one', async () 
   expect(settings.root).toMatchObject({ seq: 1, custody: 'server' })
   expect(settings.mail).toMatchObject({ configured: false, waiting: 0, stuck: 0 })
   expect(JSON.stringify(settings)).not.toContain('sealed')
+})
+
+it('counts the mail of its own organisation, and codes for its own people', async () => {
+  const other = await makeOrganisation(db.prisma, `other${n}`)
+  const invite = (of: TestOrganisation, email: string) =>
+    inviteMember(contextOf(db.prisma, actorOf(of, of.ownerId, 'owner')), { email, name: 'New', role: 'member' })
+  const code = (email: string) =>
+    startSignIn(contextOf(db.prisma, actorOf(org, org.ownerId, 'owner')), { email, nonce: 'n', demo: false })
+  await invite(org, 'one@new.test')
+  await invite(other, 'two@new.test')
+  await invite(other, 'three@new.test')
+  await code(`owner@${org.slug}.test`)
+  await code(`owner@${other.slug}.test`)
+  await code('nobody@elsewhere.test')
+  const mailOf = async (of: TestOrganisation) =>
+    (await getSettings(contextOf(db.prisma, actorOf(of, of.ownerId, 'owner')))).mail
+  expect(await mailOf(org)).toMatchObject({ waiting: 2, stuck: 0 })
+  expect(await mailOf(other)).toMatchObject({ waiting: 3, stuck: 0 })
+  // What is tried too often is stuck where it belongs.
+  await db.prisma.$queryRaw`
+    select id::text from graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where flags ? ${`mail of ${other.id}`}))`
+  expect(await mailOf(org)).toMatchObject({ waiting: 2, stuck: 0 })
+  expect(await mailOf(other)).toMatchObject({ waiting: 1, stuck: 2 })
 })
