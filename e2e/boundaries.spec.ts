@@ -162,7 +162,7 @@ test('somebody without the right reads it in words, and is told why they cannot 
   const context = await newContext({ storageState: org.people[MEMBER.email]! })
   const page = await context.newPage()
   await page.goto('/meadow/boundaries')
-  await expect(page.getByText('Publishing takes the role admin or above; yours is member.')).toBeVisible()
+  await expect(page.getByText('This takes the role admin or above; yours is member.')).toBeVisible()
   await expect(
     page
       .getByRole('main')

@@ -20,3 +20,7 @@ export function currentPlace(slug: string, pathname: string): PlaceKey | undefin
   if (pathname === overview?.href) return overview.key
   return rest.find(place => pathname === place.href || pathname.startsWith(`${place.href}/`))?.key
 }
+
+/** Whether an address (with or without its query) is of one of the places; unknown addresses beneath them count. */
+export const isPlace = (slug: string, address: string): boolean =>
+  currentPlace(slug, address.split(/[?#]/, 1)[0]!) !== undefined

@@ -59,9 +59,9 @@ export function formatPlural(count: number, one: string, many = `${one}s`): stri
 }
 
 /** Names joined as a sentence would: `a, b and c`. */
-export function formatList(names: readonly string[]): string {
+export function formatList(names: readonly string[], word: 'and' | 'or' = 'and'): string {
   if (names.length < 2) return names[0] ?? ''
-  return `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`
+  return `${names.slice(0, -1).join(', ')} ${word} ${names[names.length - 1]}`
 }
 
 /** A span of time in its two greatest units: `47 min`, `2 h 5 min`, `3 d 4 h`, `12 s`, `340 ms`. Parts are cut, not rounded. */

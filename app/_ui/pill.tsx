@@ -1,14 +1,16 @@
-import { CircleDashed, Clock, Hand, Minus, ShieldCheck } from 'lucide-react'
+import { CircleDashed, CircleDot, Clock, Hand, Minus, ShieldCheck } from 'lucide-react'
 import type { ComponentType, ReactNode } from 'react'
 import { cn } from './class-names.ts'
 
-export type PillState = 'waiting' | 'held' | 'passed' | 'shadow' | 'neutral'
+export type PillState = 'waiting' | 'held' | 'passed' | 'shadow' | 'partly' | 'neutral'
 
 const LOOK: Record<PillState, { Icon: ComponentType<{ className?: string }>; colours: string }> = {
   waiting: { Icon: Clock, colours: 'bg-waiting-soft text-waiting' },
   held: { Icon: Hand, colours: 'bg-held-soft text-held' },
   passed: { Icon: ShieldCheck, colours: 'bg-passed-soft text-passed' },
   shadow: { Icon: CircleDashed, colours: 'bg-shadow-soft text-shadow' },
+  // Neither good nor bad: an edge instead of a colour.
+  partly: { Icon: CircleDot, colours: 'bg-panel text-ink ring-1 ring-inset ring-control' },
   neutral: { Icon: Minus, colours: 'bg-raised text-ink-2' },
 }
 

@@ -28,3 +28,20 @@ function TileLink({ href, children }: { href: string; children: ReactNode }) {
     </Link>
   )
 }
+
+/** Tiles beside one another, no place left empty: `count` of them fill whole rows at every width. */
+export function StatTiles({ count, className, children }: { count: number; className?: string; children: ReactNode }) {
+  return (
+    <div
+      className={cn(
+        'grid grid-cols-2 gap-3 sm:gap-4',
+        count === 1 && 'grid-cols-1',
+        count === 3 && 'max-sm:[&>:last-child]:col-span-2 sm:grid-cols-3',
+        count === 4 && 'xl:grid-cols-4',
+        className,
+      )}
+    >
+      {children}
+    </div>
+  )
+}

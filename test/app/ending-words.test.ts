@@ -36,11 +36,24 @@ it('expiry and withdrawal are told as no person’s denial', () => {
 })
 
 it('an end names whose act it was', () => {
-  expect(endedBy({ by: 'machine', why: 'session_ended' }, 'withdrawn')).toBe('the machine')
+  expect(endedBy({ by: 'machine', why: 'session_ended' }, 'withdrawn')).toBe('the machine: its session had ended')
+  expect(endedBy({ by: 'machine', why: 'denied_here' }, 'withdrawn')).toBe(
+    'the machine: somebody at its keyboard said no',
+  )
+  expect(endedBy({ by: 'machine', why: 'what-nobody-knows' }, 'withdrawn')).toBe('the machine')
   expect(endedBy({ by: 'machine', why: 'left' }, 'revoked')).toBe('the machine, which left the organisation')
   expect(endedBy({ by: 'admin', why: 'laptop_lost' }, 'revoked')).toBe('an admin, who reported the laptop lost')
   expect(endedBy({ by: 'member', why: 'revoked' }, 'revoked')).toBe('the requester, who revoked the machine')
   expect(endedBy({ by: 'member', why: 'withdrawn' }, 'withdrawn')).toBe('the requester')
   expect(endedBy({ by: 'member' }, 'revoked')).toBe('somebody who may answer it')
-  expect(endedBy({ by: 'system', why: 'restored' }, 'withdrawn')).toBe('the control plane')
+  expect(endedBy({ by: 'system', why: 'restored' }, 'withdrawn')).toBe(
+    'the control plane: it was restored from an older copy',
+  )
+})
+
+it('a withdrawal says in its line who took the request back, the machine or its requester', () => {
+  const withdrawn = (by: string, why: string) => line('withdrawn', { answeredBy: [], ended: { by, why } })
+  expect(withdrawn('member', 'withdrawn')).toBe('Withdrawn by its requester.')
+  expect(withdrawn('machine', 'session_ended')).toBe('Withdrawn by the machine: its session had ended.')
+  expect(withdrawn('admin', 'laptop_lost')).toBe('Withdrawn by an admin, who reported the laptop lost.')
 })

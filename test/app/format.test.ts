@@ -70,7 +70,12 @@ describe('numbers', () => {
   })
 
   it('joins names as a sentence does', () => {
-    expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(formatList)).toEqual(['', 'a', 'a and b', 'a, b and c'])
+    expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(names => formatList(names))).toEqual([
+      '',
+      'a',
+      'a and b',
+      'a, b and c',
+    ])
   })
 })
 

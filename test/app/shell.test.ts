@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { currentPlace } from '#app/_shell/places.ts'
+import { currentPlace, isPlace } from '#app/_shell/places.ts'
 import { parseTheme } from '#app/_ui/theme.ts'
 
 describe('the navigation', () => {
@@ -13,6 +13,13 @@ describe('the navigation', () => {
     for (const path of ['/acme/machines-old', '/acme-two', '/', '/other/approvals']) {
       expect(currentPlace('acme', path), path).toBeUndefined()
     }
+  })
+
+  it('knows an address of its own, whatever is asked for there', () => {
+    for (const address of ['/acme', '/acme?x=1', '/acme/machines?add', '/acme/approvals/bnd-1?from=mail#top'])
+      expect(isPlace('acme', address), address).toBe(true)
+    for (const address of ['', '/acme/nothing', '/acme/nothing?at=/acme/machines', '/acme/machinesx'])
+      expect(isPlace('acme', address), address).toBe(false)
   })
 })
 

@@ -15,7 +15,7 @@ export const LEVEL_WORDS: Record<string, { word: string; help: string; pill: Pil
   'user-hook': {
     word: 'user hook',
     help: "In the developer's own settings: it holds until they remove it.",
-    pill: 'waiting',
+    pill: 'partly',
   },
   'advice-only': { word: 'advice only', help: 'The client tells the agent, and cannot stop it.', pill: 'shadow' },
   idle: {
@@ -26,10 +26,8 @@ export const LEVEL_WORDS: Record<string, { word: string; help: string; pill: Pil
   'figure-unread': {
     word: 'figure unread',
     help: 'A figure that the rules compare cannot be read here.',
-    pill: 'waiting',
+    pill: 'partly',
   },
   broken: { word: 'broken', help: 'The hook is there, and its test call did not come through.', pill: 'held' },
   'not-installed': { word: 'not installed', help: 'No hook: the rules do not reach this client.', pill: 'neutral' },
 }
-
-export const levelPill = (level: string): PillState => LEVEL_WORDS[level]?.pill ?? 'neutral'

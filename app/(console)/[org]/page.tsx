@@ -1,7 +1,7 @@
 import { LiveRefresh } from '#app/_client/live-refresh.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { PageHeader } from '#app/_ui/page-header.tsx'
-import { StatTile } from '#app/_ui/stat-tile.tsx'
+import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { type Right, rightsOf } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
@@ -34,7 +34,7 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
       />
       <div className="grid gap-4">
         {!(hasMachine && hasMembers && hasRules) && <SetupCard org={org} setup={overview.setup} rights={rights} />}
-        <div className="grid grid-cols-2 gap-3 sm:gap-4 xl:grid-cols-4">
+        <StatTiles count={4}>
           <StatTile
             label="Waiting for an answer"
             value={overview.waiting.length}
@@ -67,7 +67,7 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
                 : 'by a rule'
             }
           />
-        </div>
+        </StatTiles>
         <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.4fr)_minmax(0,1fr)]">
           <div className="grid min-w-0 gap-4">
             <WaitingCard org={org} rows={overview.waiting} />

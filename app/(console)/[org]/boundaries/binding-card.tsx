@@ -2,9 +2,8 @@ import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
 import { cn } from '#app/_ui/class-names.ts'
 import { formatPlural } from '#app/_ui/format.ts'
-import { Pill } from '#app/_ui/pill.tsx'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
-import { LEVEL_WORDS, levelPill } from '../level-words.ts'
+import { LevelPill } from '../level-pill.tsx'
 
 /** How many machines have a client at a level. */
 export type Binding = { client: string; level: string; machines: number }
@@ -31,7 +30,7 @@ export function BindingCard({ org, bindings }: { org: string; bindings: readonly
               <span className={cn('min-w-0 truncate', bindings[at - 1]?.client === client && 'text-ink-3')}>
                 {CLIENT_NAMES[client as Client] ?? client}
               </span>
-              <Pill state={levelPill(level)}>{LEVEL_WORDS[level]?.word ?? level}</Pill>
+              <LevelPill level={level} />
               <span className="text-right text-ink-3 text-xs">{formatPlural(machines, 'machine')}</span>
             </li>
           ))}

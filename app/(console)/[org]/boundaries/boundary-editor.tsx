@@ -113,7 +113,7 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
       />
       <div className="mb-4 grid gap-2 empty:hidden">
         {readOnlyWhy && (
-          <Banner kind="note" title="You can read these rules.">
+          <Banner kind="note" title="You can read these rules, but not publish them.">
             {readOnlyWhy}
           </Banner>
         )}

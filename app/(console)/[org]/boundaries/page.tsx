@@ -1,4 +1,3 @@
-import { may } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import type { MachineRow } from '../outputs.ts'
@@ -12,6 +11,7 @@ export const generateMetadata = titled('Boundaries')
 export default async function BoundariesPage({ params }: { params: Promise<{ org: string }> }) {
   const { org } = await params
   const actor = await requireActor(org)
+  const readOnlyWhy = whyReadOnly(actor)
   const caller = await api()
   const [current, machines, session] = await Promise.all([
     caller.boundary.current({ org }),
@@ -25,7 +25,7 @@ export default async function BoundariesPage({ params }: { params: Promise<{ org
       memberId={actor.memberId}
       current={current}
       bindings={bindingsOf(machines)}
-      {...(may(actor, 'boundary.publish') ? {} : { readOnlyWhy: whyReadOnly(actor) })}
+      {...(readOnlyWhy === undefined ? {} : { readOnlyWhy })}
     />
   )
 }

@@ -1,11 +1,10 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { formatPlural, NONE } from '#app/_ui/format.ts'
-import { Pill } from '#app/_ui/pill.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
-import { LEVEL_WORDS, levelPill } from '../level-words.ts'
+import { LevelPill } from '../level-pill.tsx'
 import type { MachineRow } from '../outputs.ts'
 import { platformWords, refusalWords } from './machine-words.ts'
 import { MachineStatePill } from './state-pill.tsx'
@@ -56,7 +55,7 @@ export function MachineTable({
             {row.hooks.map(hook => (
               <li key={hook.client} className="flex flex-wrap items-center gap-x-2 gap-y-0.5 @max-[35rem]:justify-end">
                 <span className="text-sm">{CLIENT_NAMES[hook.client as Client] ?? hook.client}</span>
-                <Pill state={levelPill(hook.level)}>{LEVEL_WORDS[hook.level]?.word ?? hook.level}</Pill>
+                <LevelPill level={hook.level} />
               </li>
             ))}
           </ul>

@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTRPC } from '#app/_client/trpc.tsx'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
@@ -18,6 +18,7 @@ import { compareDecimals } from '#core/approval/state.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import type { ApprovalDetail } from '../../outputs.ts'
+import { useDecision, useHandsFocusOn } from './decision.tsx'
 
 type Deed = 'step' | 'session' | 'deny'
 
@@ -25,10 +26,20 @@ type Deed = 'step' | 'session' | 'deny'
 export function AnswerForm({ org, approval }: { org: string; approval: ApprovalDetail }) {
   const router = useRouter()
   const trpc = useTRPC()
-  const [reason, setReason] = useState('')
+  const { reason, setReason, sent, say } = useDecision()
+  const part = useRef<HTMLDivElement>(null)
+  useHandsFocusOn(part)
   const [limit, setLimit] = useState('')
   const [deed, setDeed] = useState<Deed>()
-  const answer = useMutation(trpc.approval.answer.mutationOptions({ onSettled: () => router.refresh() }))
+  const answer = useMutation(
+    trpc.approval.answer.mutationOptions({
+      onSuccess: answered => {
+        sent()
+        if (!answered.settled) say(countsWords(answered.missing))
+      },
+      onSettled: () => router.refresh(),
+    }),
+  )
   const withdraw = useMutation(trpc.approval.withdraw.mutationOptions({ onSettled: () => router.refresh() }))
   const ceilings = wantedCeilings(approval, limit)
   const limitError =
@@ -48,110 +59,60 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
   if (!approval.mayAnswer.ok) {
     // This session began in a way that does not count here; one with an account of their own would.
     const helps = approval.eligible.some(member => member.me)
+    const counts = answer.data && !answer.data.settled
     return (
-      <Banner
-        kind="note"
-        title={approval.mayAnswer.why}
-        action={
-          (helps || approval.mayWithdraw) && (
-            <>
-              {helps && (
-                <Button size="sm" href={pathWith('/sign-in', { next: `/${org}/approvals/${approval.handle}` })}>
-                  Sign in with a code
-                </Button>
-              )}
-              {approval.mayWithdraw && (
-                <Button
-                  size="sm"
-                  loading={withdraw.isPending}
-                  onClick={() => withdraw.mutate({ org, handle: approval.handle })}
-                >
-                  Withdraw the request
-                </Button>
-              )}
-            </>
-          )
-        }
-      >
-        {approval.mayAnswer.remedy}
-        {withdraw.error && (
-          <span role="alert" className="mt-1 block text-held">
-            {withdraw.error.message}
-          </span>
-        )}
-      </Banner>
+      <div ref={part}>
+        <Banner
+          kind="note"
+          title={counts ? countsWords(answer.data.missing) : approval.mayAnswer.why}
+          action={
+            (helps || approval.mayWithdraw) && (
+              <>
+                {helps && (
+                  <Button size="sm" href={pathWith('/sign-in', { next: `/${org}/approvals/${approval.handle}` })}>
+                    Sign in with a code
+                  </Button>
+                )}
+                {approval.mayWithdraw && (
+                  <Button
+                    size="sm"
+                    loading={withdraw.isPending}
+                    onClick={() => withdraw.mutate({ org, handle: approval.handle })}
+                  >
+                    Withdraw the request
+                  </Button>
+                )}
+              </>
+            )
+          }
+        >
+          {!counts && approval.mayAnswer.remedy}
+          {withdraw.error && (
+            <span role="alert" className="mt-1 block text-held">
+              {withdraw.error.message}
+            </span>
+          )}
+        </Banner>
+      </div>
     )
   }
   const cost = approval.figures.some(figure => figure.name === 'session_cost_usd')
   const shown = ceilings?.[0] ?? approval.ceilings[0]
   const busy = (which: Deed) => answer.isPending && deed === which
+  // Not the pressed one: a button that is shut loses the focus.
+  const otherBusy = (which: Deed) => answer.isPending && deed !== which
   return (
-    <Card padded>
-      <form className="grid gap-4" onSubmit={event => event.preventDefault()}>
-        {answer.error && <Banner kind="problem" title={answer.error.message} />}
-        {answer.data && !answer.data.settled && (
-          <Banner
-            kind="note"
-            title={`Your approval counts; ${answer.data.missing} more ${answer.data.missing === 1 ? 'is' : 'are'} needed.`}
-          />
-        )}
-        {approval.ownRequest && (
-          <Banner kind="note" title="This is your own request.">
-            Your organisation allows answering it; the record says that you did.
-          </Banner>
-        )}
-        <div className="grid gap-4 sm:grid-cols-[1fr_14rem]">
-          <Field label="Reason, for the record" optional hint="People see it here. The agent does not.">
-            <TextArea
-              value={reason}
-              maxLength={REASON_MAX}
-              rows={2}
-              onChange={event => setReason(event.target.value)}
-            />
-          </Field>
-          {cost && (
-            <Field
-              label="Ceiling for the session"
-              optional
-              hint="It asks again when the session costs this much."
-              error={limit === '' ? undefined : limitError}
-            >
-              <TextInput
-                prefix="$"
-                inputMode="decimal"
-                value={limit}
-                onChange={event => setLimit(event.target.value)}
-                placeholder="none"
-              />
-            </Field>
+    <div ref={part}>
+      <Card padded>
+        <form className="grid gap-4" onSubmit={event => event.preventDefault()}>
+          {answer.error && <Banner kind="problem" title={answer.error.message} />}
+          {answer.data && !answer.data.settled && <Banner kind="note" title={countsWords(answer.data.missing)} />}
+          {approval.ownRequest && (
+            <Banner kind="note" title="This is your own request.">
+              Your organisation allows answering it; the record says that you did.
+            </Banner>
           )}
-        </div>
-        <div className="flex flex-wrap items-center gap-2">
-          <Button variant="primary" loading={busy('step')} disabled={answer.isPending} onClick={() => send('step')}>
-            Let this step through
-          </Button>
-          <Button
-            loading={busy('session')}
-            disabled={answer.isPending || (limit !== '' && limitError !== undefined)}
-            onClick={() => send('session')}
-          >
-            Let the session go on
-            {shown ? ` up to ${ceilingText(shown)}` : ''}
-          </Button>
-          <ConfirmDialog
-            title="Deny it for a day?"
-            description={`${CLIENT_NAMES[approval.client]} is told to stop, and this session is refused for the same rule until the day is over. A denial is not taken back.`}
-            confirmLabel="Deny for a day"
-            trigger={
-              <Button variant="danger" className="sm:ml-auto" disabled={answer.isPending}>
-                Deny
-              </Button>
-            }
-            onConfirm={() => {
-              setDeed('deny')
-              return answer.mutateAsync(input('deny'))
-            }}
-          >
+          <div className="grid gap-4 sm:grid-cols-[1fr_14rem]">
             <Field label="Reason, for the record" optional hint="People see it here. The agent does not.">
               <TextArea
                 value={reason}
@@ -160,16 +121,70 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
                 onChange={event => setReason(event.target.value)}
               />
             </Field>
-          </ConfirmDialog>
-        </div>
-        <p className="text-ink-2 text-sm">
-          “This step” lets exactly one held call through. “The session” lets it go on for at most a day. A denial stands
-          for a day, and the agent is told to stop.
-        </p>
-      </form>
-    </Card>
+            {cost && (
+              <Field
+                label="Ceiling for the session"
+                optional
+                hint="It asks again when the session costs this much."
+                error={limit === '' ? undefined : limitError}
+              >
+                <TextInput
+                  prefix="$"
+                  inputMode="decimal"
+                  value={limit}
+                  onChange={event => setLimit(event.target.value)}
+                  placeholder="none"
+                />
+              </Field>
+            )}
+          </div>
+          <div className="grid gap-2 sm:flex sm:flex-wrap sm:items-center">
+            <Button variant="primary" loading={busy('step')} disabled={otherBusy('step')} onClick={() => send('step')}>
+              Let this step through
+            </Button>
+            <Button
+              loading={busy('session')}
+              disabled={otherBusy('session') || (limit !== '' && limitError !== undefined)}
+              onClick={() => send('session')}
+            >
+              Let the session go on
+              {shown ? ` up to ${ceilingText(shown)}` : ''}
+            </Button>
+            <ConfirmDialog
+              title="Deny it for a day?"
+              description={`${CLIENT_NAMES[approval.client]} is told to stop, and this session is refused for the same rule until the day is over. A denial is not taken back.`}
+              confirmLabel="Deny for a day"
+              trigger={
+                <Button variant="danger" className="sm:ml-auto" disabled={otherBusy('deny')}>
+                  Deny
+                </Button>
+              }
+              onConfirm={() => {
+                setDeed('deny')
+                return answer.mutateAsync(input('deny'))
+              }}
+            >
+              <Field label="Reason, for the record" optional hint="People see it here. The agent does not.">
+                <TextArea
+                  value={reason}
+                  maxLength={REASON_MAX}
+                  rows={2}
+                  onChange={event => setReason(event.target.value)}
+                />
+              </Field>
+            </ConfirmDialog>
+          </div>
+          <p className="text-ink-2 text-sm">
+            “This step” lets exactly one held call through. “The session” lets it go on for at most a day. A denial
+            stands for a day, and the agent is told to stop.
+          </p>
+        </form>
+      </Card>
+    </div>
   )
 }
+
+const countsWords = (missing: number) => `Your approval counts; ${missing} more ${missing === 1 ? 'is' : 'are'} needed.`
 
 /** The ceiling typed, beside nothing; undefined when it is no amount above what was crossed. */
 function wantedCeilings(approval: ApprovalDetail, limit: string): Ceiling[] | undefined {

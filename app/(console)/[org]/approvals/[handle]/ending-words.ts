@@ -4,16 +4,24 @@ import type { ApprovalDetail } from '../../outputs.ts'
 type Ending = NonNullable<ApprovalDetail['ended']>
 type Settled = Pick<ApprovalDetail, 'state' | 'scope' | 'answeredBy' | 'ended'>
 
+/** What the requester's or an admin's act was, or why the machine took its request back. */
 const ACTS: Record<string, string> = {
   left: 'which left the organisation',
   revoked: 'who revoked the machine',
   laptop_lost: 'who reported the laptop lost',
   member_removed: 'who removed the member',
 }
+const REASONS: Record<string, string> = {
+  session_ended: 'its session had ended',
+  denied_here: 'somebody at its keyboard said no',
+  rule_gone: 'the rule is not in force there any more',
+  restored: 'it was restored from an older copy',
+}
 
 /** Who withdrew a request, or took its grant back, and by which act. */
 export function endedBy({ by, why }: Ending, state: 'withdrawn' | 'revoked'): string {
   const act = why === undefined ? undefined : ACTS[why]
+  const reason = why === undefined ? undefined : REASONS[why]
   const who =
     by === 'admin'
       ? 'an admin'
@@ -25,7 +33,7 @@ export function endedBy({ by, why }: Ending, state: 'withdrawn' | 'revoked'): st
             ? 'the requester'
             : 'somebody who may answer it'
           : 'the machine'
-  return act ? `${who}, ${act}` : who
+  return act ? `${who}, ${act}` : reason ? `${who}: ${reason}` : who
 }
 
 /** How a request ended, in one line under its question; undefined while it waits. */
@@ -49,6 +57,7 @@ export function endingLine({ state, scope, answeredBy, ended }: Settled): string
     case 'expired':
       return 'Expired without an answer.'
     case 'withdrawn':
-      return ended?.by === 'member' ? 'Withdrawn by its requester.' : 'Withdrawn before anybody answered.'
+      if (ended?.by === 'member' && ended.why === 'withdrawn') return 'Withdrawn by its requester.'
+      return ended ? `Withdrawn by ${endedBy(ended, 'withdrawn')}.` : 'Withdrawn before anybody answered.'
   }
 }

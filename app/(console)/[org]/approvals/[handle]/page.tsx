@@ -5,7 +5,7 @@ import { LiveRefresh } from '#app/_client/live-refresh.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
-import { StatTile } from '#app/_ui/stat-tile.tsx'
+import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import type { CrossedFigure } from '#core/approval/request.ts'
 import { ACTION_WORDS, thresholdText } from '#core/boundary/describe.ts'
@@ -20,8 +20,10 @@ import { titled } from '../../page-title.ts'
 import { ApprovalTable } from '../approval-table.tsx'
 import { StatePill } from '../state-pill.tsx'
 import { AnswerForm } from './answer-form.tsx'
+import { Decision } from './decision.tsx'
 import { endingLine } from './ending-words.ts'
 import { Outcome } from './outcome.tsx'
+import { soFar, whoCan } from './waiting-words.ts'
 
 export const generateMetadata = titled<{ org: string; handle: string }>('Approval', ({ org, handle }) =>
   load(org, handle),
@@ -34,6 +36,8 @@ export default async function ApprovalPage({ params }: Props) {
   await requireActor(org)
   const { approval, seen } = await load(org, handle)
   const waiting = approval.state === 'pending'
+  const ending = endingLine(approval)
+  const tiles = approval.crossed.slice(0, 2)
   return (
     <>
       <LiveRefresh org={org} seen={seen} />
@@ -41,15 +45,18 @@ export default async function ApprovalPage({ params }: Props) {
         <PageHeader
           above={
             <>
+              <Link className="link" href={`/${org}/approvals`}>
+                Approvals
+              </Link>
               <StatePill state={approval.state} expiresAt={approval.expiresAt} />
               <code className="text-ink-3">{approval.handle}</code>
             </>
           }
           title={approval.question}
-          sub={waiting ? waitingWords(approval) : endingLine(approval)}
+          sub={waiting ? waitingWords(approval) : ending}
         />
-        <div className="-mt-4 grid grid-cols-2 gap-4 sm:grid-cols-3">
-          {approval.crossed.slice(0, 2).map(({ title, value, figure }) => (
+        <StatTiles count={tiles.length + 1} className="-mt-4">
+          {tiles.map(({ title, value, figure }) => (
             <StatTile key={title} label={title} value={value} note={thresholdOf(approval, figure)} />
           ))}
           <StatTile
@@ -57,9 +64,10 @@ export default async function ApprovalPage({ params }: Props) {
             value={approval.askedBefore.length}
             note={approval.askedBefore.length === 0 ? 'this session has not asked before' : 'by this session, below'}
           />
-        </div>
-        {!waiting && <Outcome approval={approval} org={org} />}
-        {waiting && <AnswerForm org={org} approval={approval} />}
+        </StatTiles>
+        <Decision state={approval.state} ending={ending}>
+          {waiting ? <AnswerForm org={org} approval={approval} /> : <Outcome approval={approval} org={org} />}
+        </Decision>
         <Card
           title="What was crossed"
           note="You see numbers and names from fixed lists. No prompt, path or code left the machine."
@@ -105,7 +113,7 @@ export default async function ApprovalPage({ params }: Props) {
                 value: (
                   <>
                     {CLIENT_NAMES[approval.client]} on{' '}
-                    <Link className="underline" href={`/${org}/machines/${approval.machine.id}`}>
+                    <Link className="link" href={`/${org}/machines/${approval.machine.id}`}>
                       {approval.machine.label}
                     </Link>
                   </>
@@ -121,7 +129,10 @@ export default async function ApprovalPage({ params }: Props) {
                     : 'Would have waited until',
                 value: <Time at={approval.expiresAt} seconds />,
               },
-              { key: 'Digest', value: <code className="break-all text-ink-2 text-xs">{approval.requestDigest}</code> },
+              {
+                key: 'Digest of the request',
+                value: <code className="break-all text-ink-2 text-xs">{approval.requestDigest}</code>,
+              },
             ]}
           />
         </Card>
@@ -155,16 +166,11 @@ const load = cache(async (org: string, handle: string): Promise<{ approval: Appr
 })
 
 function waitingWords(approval: ApprovalDetail) {
-  const who = approval.eligible.map(({ name, role, me }) =>
-    me && !approval.mayAnswer.ok ? `you (${role}), signed in with an account of your own` : `${name} (${role})`,
-  )
+  const several = approval.approvals > 1
   return (
     <>
-      It is stopped until {approval.approvals > 1 ? `${approval.approvals} people` : 'somebody'} with the role{' '}
-      <strong>{approval.role}</strong> or above {approval.approvals > 1 ? 'answer' : 'answers'}.{' '}
-      {who.length === 0
-        ? 'Right now nobody can.'
-        : `Right now that is ${who.slice(0, 4).join(', ')}${who.length > 4 ? ` and ${who.length - 4} more` : ''}${who.length < approval.approvals ? ', which is too few' : ''}.`}
+      It is stopped until {several ? `${approval.approvals} people` : 'somebody'} with the role{' '}
+      <strong>{approval.role}</strong> or above {several ? 'answer' : 'answers'}. {soFar(approval)} {whoCan(approval)}
     </>
   )
 }

@@ -8,7 +8,6 @@ import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { formatCount, formatPlural } from '#app/_ui/format.ts'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
-import { Pill } from '#app/_ui/pill.tsx'
 import { Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { figureText, figureTitle } from '#core/approval/describe.ts'
@@ -17,7 +16,8 @@ import { may } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../app-error.ts'
-import { LEVEL_WORDS, levelPill } from '../../level-words.ts'
+import { LevelPill } from '../../level-pill.tsx'
+import { LEVEL_WORDS } from '../../level-words.ts'
 import type { MachineDetail } from '../../outputs.ts'
 import { titled } from '../../page-title.ts'
 import {
@@ -137,7 +137,7 @@ function Agents({ machine }: { machine: MachineDetail }) {
                 <span className="font-medium">{CLIENT_NAMES[hook.client as Client] ?? hook.client}</span>
                 {hook.version && <span className="text-ink-3 text-xs">{hook.version}</span>}
                 <span className="ml-auto">
-                  <Pill state={levelPill(hook.level)}>{LEVEL_WORDS[hook.level]?.word ?? hook.level}</Pill>
+                  <LevelPill level={hook.level} />
                 </span>
               </div>
               <p className="text-ink-2 text-sm">{LEVEL_WORDS[hook.level]?.help}</p>
