@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '#server/boot/environment.mjs'
 import { exactly, put } from '../../clients/bench.ts'
-import { startHookServer } from '../../clients/hook-server.ts'
 import { type Case, interleave, median, percentile, type Row } from '../bench.ts'
 import { timeToolCalls } from '../claude.ts'
 import { Connector } from '../connector.ts'
@@ -30,13 +30,12 @@ export const row: Row = {
     }),
 }
 
-/** The real client with our http hook, beside the same without any and with one that a bare server answers, in turns. */
+/** The real client with our http hook, beside the same without any and with one that a bare process answers, in turns. */
 async function inTheClient(later: Later, machine: Connector): Promise<Case[]> {
   await machine.run('hooks', 'install')
-  const bare = await startHookServer(() => ({ status: 200, body: '' }))
-  later(() => bare.stop())
+  const bare = await startBareServer(later)
   const bareHome = temporaryFolder(later)
-  const hooks = { PreToolUse: [{ matcher: '*', hooks: [{ type: 'http', url: bare.url }] }] }
+  const hooks = { PreToolUse: [{ matcher: '*', hooks: [{ type: 'http', url: bare }] }] }
   put(join(bareHome, '.claude/settings.json'), { hooks })
   const contenders = [
     { time: await timeToolCalls(later, machine.user), gaps: [] as number[] },
@@ -50,7 +49,10 @@ async function inTheClient(later: Later, machine: Connector): Promise<Case[]> {
     }
   }
   const [ours, none, answered] = contenders.map(({ gaps }) => median(gaps)) as [number, number, number]
-  if (machine.judged() < contenders[0]!.gaps.length || bare.seen.length < contenders[2]!.gaps.length)
+  if (
+    machine.judged() < contenders[0]!.gaps.length ||
+    Number(await (await fetch(bare)).text()) < contenders[2]!.gaps.length
+  )
     throw new Error('a hook was not asked about the calls of the client')
   const beside = (against: string, againstValue: number, must: string, ok: boolean): Case => ({
     row: 'pause',
@@ -65,8 +67,16 @@ async function inTheClient(later: Later, machine: Connector): Promise<Case[]> {
   })
   return [
     beside('no hook', none, `within ${ADDED_MS} ms`, ours - none <= ADDED_MS),
-    beside('an http hook that a bare server answers', answered, 'for information', true),
+    beside('an http hook that a bare process answers', answered, 'for information', true),
   ]
+}
+
+async function startBareServer(later: Later): Promise<string> {
+  const program = join(root, 'test/bench/bare-hook-server.cjs')
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  later(() => child.kill())
+  const [port] = (await once(child.stdout, 'data')) as [Buffer]
+  return `http://127.0.0.1:${port.toString().trim()}/hook`
 }
 
 /** The process that a client starts per event, beside the least that could do its work. */
