@@ -31,7 +31,7 @@ export class ControlPlaneError extends Error {
   }
   /** The token is no longer one: the machine was revoked or has left. */
   get revoked(): boolean {
-    return this.status === 401
+    return this.status === 401 && this.code === 'NOT_SIGNED_IN'
   }
 }
 
@@ -136,7 +136,8 @@ function refused({ status, body }: Reply): ControlPlaneError {
     // not the control plane's own words: a proxy's page, or an odd answer
   }
   return new ControlPlaneError(
-    status >= 500 || status === 429 ? 'unreachable' : 'malformed',
+    // a proxy that wants to know who asks says nothing about this machine's token
+    status >= 500 || [401, 407, 429].includes(status) ? 'unreachable' : 'malformed',
     status,
     `The control plane answered ${status}.`,
   )

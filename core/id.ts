@@ -22,3 +22,7 @@ export const makeId = (kind: IdKind, random12: Uint8Array): string => `${ID_PREF
 export const makeHandle = (random6: Uint8Array): string => `bnd-${hex(random6)}`
 /** The shape of a handle. */
 export const HANDLE = /^bnd-[0-9a-f]{12}$/
+
+/** A machine's name for people: it stands in shells' lines and on pages, so it is made of little. */
+export const MACHINE_LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+export const MACHINE_LABEL_WORDS = 'up to 63 letters, digits, dots, dashes and underscores, the first a letter or digit'

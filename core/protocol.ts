@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { CrossedFigure, DIGEST, RULE_NAME } from './approval/request.ts'
 import { ACTIONS } from './boundary/shape.ts'
 import { CLIENTS, LEVELS } from './client.ts'
-import { HANDLE } from './id.ts'
+import { HANDLE, MACHINE_LABEL } from './id.ts'
 import { REPORT_BODY_MAX, RULE_SET_MAX } from './limits.ts'
 import { ROLES } from './role.ts'
 import { ROOT_REFUSALS } from './root.ts'
@@ -44,7 +44,7 @@ export const JoinBody = z.strictObject({
   token: z.string().check(z.maxLength(80)),
   key: publicKey,
   /** The machine's label: its host name unless the developer gave another. Shown to admins; the only free name of the protocol. */
-  label: z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/)),
+  label: z.string().check(z.regex(MACHINE_LABEL)),
   platform: z.enum(['linux', 'darwin', 'win32', 'other']),
   connector: version,
   /** JWS (holdpoint-join+jws) over {v, token: SHA-256 of the token in base64url}, by the machine's key: proof of possession. */
@@ -127,6 +127,62 @@ const journal = z.strictObject({
   anchor: z.optional(z.strictObject({ seq: count, head: digest })),
 })
 
+/** What a connector raises about itself. */
+export const ALARM_KINDS = [
+  'daemon_impostor',
+  'daemon_was_down',
+  'journal_reset',
+  'journal_rolled_back',
+  'answer_refused',
+  'second_use_of_answer',
+  'local_answer_without_journal',
+  'clock_moved_back',
+  'clock_off',
+  'first_use_pin',
+  'disk_full',
+  'local_rules_broken',
+  'guard_refused',
+  'transcript_unreadable',
+] as const
+export type AlarmKind = (typeof ALARM_KINDS)[number]
+
+/** What switches a hook off, or could. */
+export const HOOK_OFF = [
+  'hooks_disabled_by_user',
+  'hooks_disabled_by_project',
+  'proxy_diverts_hook',
+  'environment_diverts_hook',
+  'hook_edited',
+  'client_too_old',
+  'mods_may_overrule',
+  'managed_only',
+  'url_not_allowed',
+  'settings_unreadable',
+  'canary_failed',
+] as const
+export type HookOff = (typeof HOOK_OFF)[number]
+
+/** Why a machine took no document, or got none. */
+export const REPORTED_REFUSALS = [
+  ...RULE_SET_REFUSALS,
+  ...ROOT_REFUSALS,
+  'expired',
+  'from_the_future',
+  'unreachable',
+  'revoked',
+  'disk',
+] as const
+export type ReportedRefusal = (typeof REPORTED_REFUSALS)[number]
+
+/**
+ * A word of a list above. A newer connector's list may be longer, and an alarm is the last thing to be lost over that: any word
+ * of this form is taken, and one that the reader's own list does not have is kept as `other`, without its name. Too short for a
+ * sentence, and letters only: no path, address, number or secret fits.
+ */
+const listedWord = z.string().check(z.maxLength(40), z.regex(/^[a-z]{1,20}(_[a-z]{1,20}){0,5}$/))
+/** A word as the reader keeps it. */
+export const listed = (list: readonly string[], word: string): string => (list.includes(word) ? word : 'other')
+
 /** What a machine tells, signed (holdpoint-report+jws), each minute or when something changed. Names from fixed lists only. */
 export const Report = z.strictObject({
   v: z.literal(1),
@@ -149,15 +205,7 @@ export const Report = z.strictObject({
     freshAt: z.optional(time),
     lastError: z.optional(
       z.strictObject({
-        code: z.enum([
-          ...RULE_SET_REFUSALS,
-          ...ROOT_REFUSALS,
-          'expired',
-          'from_the_future',
-          'unreachable',
-          'revoked',
-          'disk',
-        ]),
+        code: listedWord,
         at: time,
       }),
     ),
@@ -170,20 +218,7 @@ export const Report = z.strictObject({
         client: z.enum(CLIENTS),
         version: z.optional(version),
         level: z.enum(LEVELS),
-        off: z.array(
-          z.enum([
-            'hooks_disabled_by_user',
-            'hooks_disabled_by_project',
-            'proxy_diverts_hook',
-            'hook_edited',
-            'client_too_old',
-            'mods_may_overrule',
-            'managed_only',
-            'url_not_allowed',
-            'settings_unreadable',
-            'canary_failed',
-          ]),
-        ),
+        off: z.array(listedWord).check(z.maxLength(32)),
       }),
     )
     .check(z.maxLength(16)),
@@ -240,22 +275,7 @@ export const Report = z.strictObject({
   alarms: z
     .array(
       z.strictObject({
-        what: z.enum([
-          'daemon_impostor',
-          'daemon_was_down',
-          'journal_reset',
-          'journal_rolled_back',
-          'answer_refused',
-          'second_use_of_answer',
-          'local_answer_without_journal',
-          'clock_moved_back',
-          'clock_off',
-          'first_use_pin',
-          'disk_full',
-          'local_rules_broken',
-          'guard_refused',
-          'transcript_unreadable',
-        ]),
+        what: listedWord,
         at: time,
         count,
       }),

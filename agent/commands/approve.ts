@@ -8,6 +8,7 @@ import { type Home, writeJson } from '#agent/home.ts'
 import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import { ANSWER_MAX_MS } from '#core/limits.ts'
 import { clientName } from './boundaries.ts'
+import { guardRefusalWords, revokedFailure } from './code-words.ts'
 import type { Command } from './command.ts'
 import { type DecisionRecord, entriesOf, figureWords, readHandle } from './decision.ts'
 import { CommandFailure, EXIT } from './exit.ts'
@@ -100,6 +101,7 @@ function openQuestion(record: DecisionRecord): string {
       filed ? `It waits at ${plain(filed.url)}` : 'Look again with `holdpoint waiting`.',
     )
   }
+  if (entriesOf(record, 'state').some(entry => entry.why === 'revoked')) throw revokedFailure()
   if (request)
     throw new CommandFailure(
       'failed',
@@ -163,7 +165,7 @@ async function waitUntilChained(home: Home, handle: string, since: string): Prom
       throw new CommandFailure(
         'failed',
         'guard_refused',
-        `The daemon looked at this process itself and refused the answer: ${refused.why.replaceAll('_', ' ')}. That is recorded.`,
+        `The daemon looked at this process itself and refused the answer: ${guardRefusalWords(refused.why)}. That is recorded.`,
       )
   }
   throw new CommandFailure(

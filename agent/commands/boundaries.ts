@@ -1,12 +1,14 @@
-import { chmodSync, realpathSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, realpathSync, statSync } from 'node:fs'
 import { askDaemon, type DaemonStatus, type StatusRule } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readKeptText, writeAtomic } from '#agent/home.ts'
 import { columns, count, localTime, plain, type Terminal } from '#agent/terminal.ts'
+import { RULE_NAME } from '#core/approval/request.ts'
 import { setStage } from '#core/boundary/edit.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { nearest } from '#core/boundary/problem.ts'
-import { CLIENT_NAMES, type Client, type Level } from '#core/client.ts'
+import { CLIENT_NAMES, type Client } from '#core/client.ts'
+import { levelWords, offWords } from './code-words.ts'
 import type { Call, Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { unguardedWords } from './unguarded.ts'
@@ -83,8 +85,9 @@ function printRule(terminal: Terminal, rule: StatusRule): void {
   terminal.line(`  ${firedWords(rule)}`)
   const binds = enforced ? `enforced: ${enforcedWords(rule)}` : 'shadow: records what it would have done'
   const rows = rule.levels.map(({ client, level, off = [], remedy }) => {
-    const causes = off.length > 0 ? `off: ${off.map(code => code.replaceAll('_', ' ')).join(', ')}` : undefined
-    return [client, [levelWords(level, binds), causes, remedy].filter(Boolean).join('; ')]
+    const causes = off.length > 0 ? off.map(offWords).join(', ') : undefined
+    const what = remedy?.startsWith('holdpoint ') ? `run \`${remedy}\`` : remedy
+    return [clientName(client), [levelWords(level, binds), causes, what].filter(Boolean).join('; ')]
   })
   for (const line of columns(rows, '  ')) terminal.line(line)
   for (const note of rule.notes) {
@@ -94,20 +97,6 @@ function printRule(terminal: Terminal, rule: StatusRule): void {
         : ''
     terminal.line(`  note: ${note}${how}`)
   }
-}
-
-function levelWords(level: Level, binds: string): string {
-  const words: Record<Level, string> = {
-    managed: `${binds} (managed: a developer cannot remove the hook)`,
-    'managed-hook-user-daemon': `${binds} (managed hook, but the daemon is the user’s)`,
-    'user-hook': binds,
-    'advice-only': 'advice only: its hooks cannot refuse this',
-    idle: 'idle: nothing here would use it',
-    'figure-unread': 'not judged: its figure cannot be read here',
-    broken: 'NOT held: the hook is broken or switched off',
-    'not-installed': 'hook not installed',
-  }
-  return words[level] ?? plain(level)
 }
 
 export const promote: Command = {
@@ -135,13 +124,7 @@ export const demote: Command = {
 function setRuleStage({ args, home, json, terminal }: Call, stage: 'enforce' | 'shadow'): 0 {
   const name = args[0]!
   const text = readKeptText(home.config)
-  if (text === undefined && !name.startsWith('org:'))
-    throw new CommandFailure(
-      'missing',
-      'no_config',
-      `There is no ${home.config}.`,
-      'Write your rules there first: `holdpoint boundaries status` shows an example.',
-    )
+  if (text === undefined && !name.startsWith('org:')) throw noConfig(home, name, stage)
   const edited = setStage(text ?? '', name, stage)
   if (!edited.ok) {
     const known = parseBoundaries(text ?? '', { scope: 'local' }).rules.map(rule => rule.name)
@@ -177,6 +160,24 @@ function setRuleStage({ args, home, json, terminal }: Call, stage: 'enforce' | '
       )
   }
   return EXIT.ok
+}
+
+/** Where own rules stand, and one to begin with in a form that can be pasted. */
+function noConfig(home: Home, name: string, stage: 'enforce' | 'shadow'): CommandFailure {
+  if (existsSync(home.config))
+    return new CommandFailure(
+      'failed',
+      'config_unreadable',
+      `${home.config}, where your own rules stand, cannot be read.`,
+      'It must be a text file that you may read.',
+    )
+  const rule = RULE_NAME.test(name) ? name : 'session-spend'
+  return new CommandFailure(
+    'missing',
+    'no_config',
+    `There is no rule of your own to ${stage === 'enforce' ? 'promote' : 'demote'}: they stand in ${home.config}, and that file is not there.`,
+    `Make it with a rule in it, for example: boundaries: [{ name: ${rule}, action: continue, when: { session_cost_usd: ">= 20" }, require: ask }]`,
+  )
 }
 
 /** The developer's own file: a link to it stays a link, and its mode stays what it is. */

@@ -1,13 +1,15 @@
+import { statSync } from 'node:fs'
 import { join as joinPath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DaemonRefused } from '#agent/daemon/lock.ts'
 import { runDaemon } from '#agent/daemon/main.ts'
 import { askDaemon, type DaemonStatus, readDaemonDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
-import { type Home, remove } from '#agent/home.ts'
+import { type Home, readBytes, remove } from '#agent/home.ts'
 import { launchDaemon } from '#agent/hook/launch.ts'
-import { count, localTime, span } from '#agent/terminal.ts'
+import { count, localTime, plain, span } from '#agent/terminal.ts'
 import { clientName } from './boundaries.ts'
+import { alarmWords } from './code-words.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { unguardedSessions } from './unguarded.ts'
@@ -15,6 +17,8 @@ import { VERSION } from './version.ts'
 
 const START_MS = 8000
 const STOP_MS = 8000
+/** A log begins anew before it is larger. */
+const LOG_READ_MAX = 16 * 1024 * 1024
 
 export const daemonRun: Command = {
   name: 'daemon',
@@ -61,6 +65,7 @@ export async function startDaemon(home: Home): Promise<DaemonStatus> {
   // a person's start does not wait for an earlier one that failed
   const mark = joinPath(home.root, 'daemon.starting')
   remove(mark)
+  const saidBefore = sizeOf(home.log)
   try {
     launchDaemon(home.root, process.env)
   } catch {
@@ -74,17 +79,46 @@ export async function startDaemon(home: Home): Promise<DaemonStatus> {
   for (const until = Date.now() + START_MS; Date.now() < until; ) {
     await sleep(60)
     const status = await statusOrNothing(home)
-    if (!status) continue
+    if (!status) {
+      const said = saidSince(home, saidBefore)
+      // of two starts at once one gives way: the other one answers in a moment
+      if (said && GAVE_UP.test(said) && !said.includes('already running')) throw didNotStart(home, said)
+      continue
+    }
     // it runs: should it die, the next hook need not wait
     remove(mark)
     return status
   }
-  throw new CommandFailure(
+  throw didNotStart(home, saidSince(home, saidBefore))
+}
+
+/** The line that a daemon that gave up ends with. */
+const GAVE_UP = /^holdpoint: /
+/** The newest line that a start has left; older lines are of earlier starts and say nothing about this one. */
+function saidSince({ log }: Home, before: number): string | undefined {
+  const text = readBytes(log, LOG_READ_MAX)
+  if (!text) return undefined
+  const lines = text
+    .subarray(text.length >= before ? before : 0)
+    .toString('utf8')
+    .trim()
+    .split('\n')
+  return lines.findLast(line => GAVE_UP.test(line)) ?? lines.at(-1)
+}
+
+function didNotStart(home: Home, said: string | undefined): CommandFailure {
+  return new CommandFailure(
     'failed',
     'daemon_did_not_start',
-    'The daemon was started but does not answer.',
-    `What it said stands in ${home.log}.`,
+    said
+      ? `The daemon did not start: ${plain(said.replace(GAVE_UP, '').replace(/^\d{4}-\S+Z /, ''), 400)}`
+      : 'The daemon was started but does not answer, and has said nothing.',
+    `More may stand in ${home.log}; \`holdpoint daemon\` runs it in this terminal.`,
   )
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** The daemon's status; undefined when it is down. */
@@ -96,6 +130,14 @@ export async function statusOrNothing(home: Home): Promise<DaemonStatus | undefi
     throw error
   }
 }
+
+const LOST_WHILE_DOWN = [
+  'While the daemon is down:',
+  '  agents’ calls run unjudged: no rule holds them, and no spending limit stops them;',
+  '  nothing is asked or answered: requests are not sent, approvals and new rules do not arrive;',
+  '  nothing is reported. The calls are found afterwards, and an organisation that was joined sees how many.',
+  'An agent’s next session start or prompt starts it again.',
+].join('\n')
 
 export const daemonStop: Command = {
   name: 'daemon stop',
@@ -112,7 +154,7 @@ export const daemonStop: Command = {
       return EXIT.ok
     }
     const { pid, tty } = checkPerson(home.root)
-    confirmWord('While the daemon is stopped, nothing judges what agents do here.', 'stop')
+    confirmWord(LOST_WHILE_DOWN, 'stop')
     await askDaemon(home, 'POST', '/api/stop', { pid, tty, at: new Date().toISOString() })
     if (!(await hasStopped(home))) {
       throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
@@ -181,22 +223,5 @@ function printTroubles(status: DaemonStatus, line: (text: string) => void): void
   if (unguarded.length > SESSIONS_NAMED) line(`  and ${count(unguarded.length - SESSIONS_NAMED, 'more session')}`)
   if (failures > 0) line(`${count(failures, 'call')} let through because something here failed.`)
   for (const { what, count: times, at } of alarms)
-    line(`Alarm: ${ALARM_WORDS[what] ?? what.replaceAll('_', ' ')} (${count(times, 'time')}, last ${localTime(at)}).`)
-}
-
-const ALARM_WORDS: Record<string, string> = {
-  daemon_impostor: 'another program sat on the daemon’s port',
-  daemon_was_down: 'calls ran while the daemon was down',
-  journal_reset: 'the journal was gone and began anew',
-  journal_rolled_back: 'the journal had lost its newest lines',
-  answer_refused: 'an answer from the control plane was refused',
-  second_use_of_answer: 'a second call tried to use one answer',
-  local_answer_without_journal: 'a local answer without its journal entry was ignored',
-  clock_moved_back: 'the clock was set back',
-  clock_off: 'the clock is far from the control plane’s',
-  first_use_pin: 'the keys were trusted on first use',
-  disk_full: 'the disk took no more',
-  local_rules_broken: 'config.yaml has mistakes',
-  guard_refused: 'an approval, or a stop of the daemon, was refused because no person could be seen behind it',
-  transcript_unreadable: 'a session’s transcript was no file of this user’s, so that its cost is not known',
+    line(`Alarm: ${alarmWords(what)} (${count(times, 'time')}, last ${localTime(at)}).`)
 }

@@ -22,6 +22,14 @@ export type Grant = {
   answeredHere: boolean
 }
 
+/** A rule that a decision met, as it stands now: as it was, with another content, or no longer there. */
+export type RuleNow = {
+  key: string
+  state: 'same' | 'changed' | 'gone'
+  stage?: 'shadow' | 'enforce'
+  require?: string
+}
+
 /** A line of the journal as it is told: without the hash of the line before. */
 type Told<E> = E extends unknown ? Omit<E, 'prev'> : never
 
@@ -37,6 +45,8 @@ export type DecisionRecord = {
   }
   question?: { handle: string; state: 'open' | 'answered' | 'denied'; standsUntil?: string }
   grants: Grant[]
+  /** What the rules that it met are now. */
+  now?: RuleNow[]
   history: Told<Entry>[]
 }
 

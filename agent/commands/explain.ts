@@ -2,12 +2,13 @@ import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import type { Answer } from '#core/approval/answer.ts'
 import { fromUtf8 } from '#core/bytes.ts'
 import { parseJws } from '#core/jws.ts'
-import type { ApprovalState } from '#core/protocol.ts'
 import { readDecision } from './approve.ts'
 import { clientName } from './boundaries.ts'
+import { answerRefusalWords, endedWords, guardRefusalWords, methodWords } from './code-words.ts'
 import type { Command } from './command.ts'
 import { ceilingWords, type DecisionRecord, entriesOf, figureWords, readHandle, scopeWords } from './decision.ts'
 import { EXIT } from './exit.ts'
+import { nowWords, outcomeWords } from './outcome-words.ts'
 
 export const explain: Command = {
   name: 'explain',
@@ -27,7 +28,7 @@ export const explain: Command = {
 
 function printDecision(terminal: Terminal, record: DecisionRecord): void {
   const { decision, request } = record
-  terminal.line(terminal.paint('bold', `${record.handle}  ${outcomeWords(record)}`))
+  terminal.line(terminal.paint('bold', `${record.handle}  ${outcomeWords(record, Date.now())}`))
   if (decision) {
     terminal.line(
       `${clientName(decision.client)}, ${decision.action} in ${decision.project}, ${localTime(decision.at)}`,
@@ -45,51 +46,11 @@ function printDecision(terminal: Terminal, record: DecisionRecord): void {
     )
   }
   terminal.line()
-  for (const line of storyOf(record)) terminal.line(line)
-}
-
-/** In one word what came of it. Refused by a rule, denied by a person, expired, withdrawn and revoked are different things. */
-export function outcomeWords({ decision, request, question, grants, history }: DecisionRecord): string {
-  if (decision?.stage === 'shadow') return 'shadow: nothing was held'
-  if (decision?.why === 'late') return 'let through: the decision came too late'
-  const state = request?.state ?? pastState(history)
-  if (state) {
-    const words: Record<ApprovalState, string> = {
-      pending: `refused; waits for ${request?.role ?? 'the organisation'}`,
-      approved: 'approved by the organisation',
-      used: 'approved by the organisation, and used',
-      revoked: 'approved, then revoked',
-      lapsed: 'approved, and never used in time',
-      denied: 'denied by the organisation',
-      expired: 'refused; nobody answered in time',
-      withdrawn: 'refused; the request was withdrawn by this machine or its member',
-    }
-    return words[state] ?? plain(state)
-  }
-  if (question?.state === 'denied') return 'denied on this machine'
-  if (question?.state === 'answered' || decision?.did === 'released' || grants.length > 0) return 'let go on'
-  if (history.some(entry => entry.kind === 'declined')) return 'declined at the agent’s own prompt'
-  if (decision?.did === 'asked') return 'asked at the agent’s own prompt; no answer was seen'
-  if (decision?.outcome === 'deny') return 'refused by the rule'
-  if (decision?.did === 'passed') return 'let through'
-  return question?.state === 'open' ? 'refused; waits for an answer here' : 'refused'
-}
-
-/** What became of a request that the daemon no longer keeps at hand: its newest line in the journal. */
-function pastState(history: DecisionRecord['history']): ApprovalState | undefined {
-  if (!history.some(entry => entry.kind === 'request')) return undefined
-  let state: ApprovalState = 'pending'
-  for (const entry of history) {
-    if (entry.kind === 'state') state = entry.state
-    else if (entry.kind === 'answer' && entry.ok) state = entry.decision === 'approve' ? 'approved' : 'denied'
-    else if (entry.kind === 'spend') state = 'used'
-    else if (entry.kind === 'lapsed') state = 'lapsed'
-  }
-  return state
+  for (const line of storyOf(record, Date.now())) terminal.line(line)
 }
 
 /** What happened to it, oldest first, one sentence a line. */
-export function storyOf(record: DecisionRecord): string[] {
+export function storyOf(record: DecisionRecord, nowMs: number): string[] {
   const { decision, request, question, grants } = record
   const lines: [string, string][] = []
   const say = (at: string | undefined, text: string) => void lines.push([at ?? '', text])
@@ -131,7 +92,7 @@ export function storyOf(record: DecisionRecord): string[] {
   }
   for (const { at, ok, why, jws } of entriesOf(record, 'answer')) say(at, answerWords(jws, ok, why))
   for (const { at, why } of entriesOf(record, 'answer_refused'))
-    say(at, `An answer was refused here: ${plain(why).replaceAll('_', ' ')}.`)
+    say(at, `An answer was refused here: ${answerRefusalWords(why)}.`)
   for (const { at } of entriesOf(record, 'declined')) say(at, 'The person declined at the agent’s own prompt.')
   for (const { at } of entriesOf(record, 'denied_here'))
     say(
@@ -141,7 +102,7 @@ export function storyOf(record: DecisionRecord): string[] {
   for (const { at, why, chain } of entriesOf(record, 'guard_refused'))
     say(
       at,
-      `An approval on this machine was refused: ${plain(why).replaceAll('_', ' ')}${chain ? ` (${chain.join(' < ')})` : ''}.`,
+      `An approval on this machine was refused: ${guardRefusalWords(why)}${chain ? ` (${chain.join(' < ')})` : ''}.`,
     )
   for (const { at, toolUse } of entriesOf(record, 'spend')) say(at, `One call used the answer (${plain(toolUse, 80)}).`)
   for (const { at, toolUse } of entriesOf(record, 'second_use'))
@@ -151,15 +112,29 @@ export function storyOf(record: DecisionRecord): string[] {
   const out = lines.map(([at, text]) => (at ? `${localTime(at)}  ${text}` : text))
   for (const grant of grants) {
     const limit = ceilingWords(grant.until)
-    const end = grant.ended ? ` It was ${grant.ended}.` : grant.spentBy ? ' It is used up.' : ''
+    const isOver = grant.notAfter !== undefined && Date.parse(grant.notAfter) <= nowMs
+    const end = grant.ended
+      ? ` It ${grant.ended === 'revoked' ? 'was revoked' : 'lapsed unused'}.`
+      : grant.spentBy
+        ? ' It is used up.'
+        : isOver
+          ? ' That time is over.'
+          : ''
     out.push(
-      `The answer holds ${scopeWords(grant.scope)}${limit ? ` while ${limit}` : ''}${grant.notAfter ? `, until ${localTime(grant.notAfter)} at the latest` : ''}.${end}`,
+      `The answer ${end === '' ? 'holds' : 'held'} ${scopeWords(grant.scope)}${limit ? ` while ${limit}` : ''}${grant.notAfter ? `, until ${localTime(grant.notAfter)} at the latest` : ''}.${end}`,
     )
   }
   if (request?.state === 'denied' && request.standsUntil)
-    out.push(`The denial stands until ${localTime(request.standsUntil)}: retries are refused with it.`)
-  return out
+    out.push(
+      Date.parse(request.standsUntil) > nowMs
+        ? `The denial stands until ${localTime(request.standsUntil)}: retries are refused with it.`
+        : `The denial stood until ${localTime(request.standsUntil)}; a new try asks again.`,
+    )
+  return [...out, ...nowWords(record)]
 }
+
+const HOW: Record<string, string> = { web: 'in the web app', 'team-cli': 'with the command', passkey: 'with a passkey' }
+const howWords = (how: string): string => HOW[how] ?? plain(how, 40)
 
 /** The daemon verified the answer when it came (`ok`); here it is only read. */
 function answerWords(jws: string, ok: boolean, why: string | undefined): string {
@@ -171,22 +146,21 @@ function answerWords(jws: string, ok: boolean, why: string | undefined): string 
   }
   const who = answer.approvers.map(({ name, role, method, how, authnAt, self, demo }) => {
     const marks = [self ? 'their own request' : '', demo ? 'demo sign-in' : ''].filter(Boolean)
-    return `${plain(name, 80)} (${role}, ${how}, signed in by ${method.replaceAll('_', ' ')} ${localTime(authnAt)}${marks.length > 0 ? `, ${marks.join(', ')}` : ''})`
+    return `${plain(name, 80)} (${plain(role, 40)}, ${howWords(how)}, signed in with ${methodWords(method)} ${localTime(authnAt)}${marks.length > 0 ? `, ${marks.join(', ')}` : ''})`
   })
   const did = answer.decision === 'approve' ? `let it go on ${scopeWords(answer.scope)}` : 'denied it'
   const limit = ceilingWords(answer.until)
   const text = `${who.join(' and ')} ${did}${limit ? ` while ${limit}` : ''}.`
-  return ok ? text : `${text} The answer was not accepted here: ${plain(why ?? 'unknown').replaceAll('_', ' ')}.`
+  return ok ? text : `${text} The answer was not accepted here: ${answerRefusalWords(why ?? '')}.`
 }
 
 function stateWords(state: string, by: string, why: string | undefined): string {
   const words: Record<string, string> = {
     expired: 'Nobody answered in time: the request expired.',
     withdrawn:
-      by === 'machine'
-        ? `The request was withdrawn by this machine${why ? ` (${plain(why).replaceAll('_', ' ')})` : ''}.`
-        : 'The request was withdrawn.',
-    revoked: 'The approval was revoked.',
+      by === 'machine' ? `The request ended here${why ? `: ${endedWords(why)}` : ''}.` : 'The request was withdrawn.',
+    revoked:
+      by === 'machine' ? `The approval ended here${why ? `: ${endedWords(why)}` : ''}.` : 'The approval was revoked.',
     lapsed: 'The approval was not used in time.',
     used: 'The control plane knows that the answer was used.',
     denied: 'The organisation denied it.',

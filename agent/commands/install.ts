@@ -15,6 +15,7 @@ export const install: Command = {
   summary: 'put this program into ~/.holdpoint/bin (what the download line runs)',
   options: {
     join: { type: 'string', value: 'LINE', help: 'join an organisation at once, with the line of its Machines page' },
+    label: { type: 'string', value: 'NAME', help: 'with --join: how admins see this machine (default: its host name)' },
     'trust-on-first-use': {
       type: 'boolean',
       help: 'with --join: accept a line without a root digest (the machine is marked)',
@@ -32,7 +33,10 @@ export const install: Command = {
     const onPath = (process.env.PATH ?? '').split(delimiter).includes(home.bin)
     const joined =
       typeof flags.join === 'string'
-        ? await joinTeam(home, flags.join, { firstUse: flags['trust-on-first-use'] === true })
+        ? await joinTeam(home, flags.join, {
+            firstUse: flags['trust-on-first-use'] === true,
+            ...(typeof flags.label === 'string' ? { label: flags.label } : {}),
+          })
         : undefined
     if (json) {
       terminal.json({ version: VERSION, installed: programs, onPath, ...(joined ? { joined } : {}) })

@@ -9,6 +9,7 @@ import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam, type Team } from '#agent/trust/team.ts'
 import { base64url, utf8 } from '#core/bytes.ts'
 import { isAppError } from '#core/error.ts'
+import { MACHINE_LABEL, MACHINE_LABEL_WORDS } from '#core/id.ts'
 import { RULE_SET_MAX } from '#core/limits.ts'
 import { FRESH_HEADER, JoinAnswer, parseJoinLine } from '#core/protocol.ts'
 import { type TrustedRoot, walkRoots } from '#core/root.ts'
@@ -48,6 +49,7 @@ export const join: Command = {
   examples: [
     ['holdpoint join', 'asks for the line'],
     ["holdpoint join 'https://holdpoint.example.com/o/acme#e=hpj_…&r=…'", 'all in one'],
+    ['holdpoint join --label build-1', 'under a name of its own, asking for the line'],
     ['holdpoint join < line.txt', 'from a file'],
   ],
   async run({ args, flags, home, json, terminal }) {
@@ -109,8 +111,8 @@ export async function joinTeam(
       'Ask for the whole line. If there is none, --trust-on-first-use believes whatever answers first, and the machine is marked so.',
     )
   }
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(label))
-    throw new CommandFailure('usage', 'label', 'A label has up to 63 letters, digits, dots, dashes and underscores.')
+  if (!MACHINE_LABEL.test(label))
+    throw new CommandFailure('usage', 'label', `\`${plain(label, 80)}\` is no label: it has ${MACHINE_LABEL_WORDS}.`)
   const key = makeKey()
   keepKey(home, key)
   const answer = await askToJoin(at.origin, joinBody(at, label, key)).catch((error: unknown) => {
@@ -138,7 +140,7 @@ export async function joinTeam(
     writeTrust(home, chain)
     const rulesVersion = await fetchRulesOnce(home, team)
     if (!readBytes(home.secret)) writeAtomic(home, home.secret, random(32))
-    writeJson(home, home.team, team)
+    writeJson(home, home.team, { ...team, root: { seq: root.root.seq, digest: root.digest } })
     await waitForDaemonToKnow(home, team.machine, rulesVersion)
     return {
       origin: team.origin,
@@ -170,7 +172,6 @@ export async function joinTeam(
 /** The key is on the disk before the line is spent: a disk that takes nothing costs no line. @throws CommandFailure */
 function keepKey(home: Home, key: PrivateKey): void {
   try {
-    writeJson(home, home.machineKey, key)
   } catch (error) {
     throw new CommandFailure(
       'failed',

@@ -4,7 +4,7 @@ import type { RuleSetRefusal } from '#core/rule-set.ts'
 type Code = RootRefusal | RuleSetRefusal | 'expired' | 'from_the_future' | 'unreachable' | 'revoked' | 'disk'
 
 /** Why documents of the control plane were refused, in words; what was in force before stays in force each time. */
-const WORDS: Record<Code, string> = {
+export const DOCUMENT_WORDS: Record<Code, string> = {
   malformed: 'it was not of a form that this connector can read',
   bad_signature: 'the signature does not fit the bytes: they were changed on the way or on disk',
   unknown_key: 'it was signed by a key that the pinned root document does not list',
@@ -23,8 +23,8 @@ const WORDS: Record<Code, string> = {
   expired: 'its signed time is over, or this machine’s clock is ahead',
   from_the_future: 'its signed time is still to come, or this machine’s clock is behind',
   unreachable: 'the control plane could not be reached',
-  revoked: 'this machine was revoked: it no longer gets rules or answers',
+  revoked: 'this machine was revoked; ask an admin for a new line',
   disk: 'the copy on this disk cannot be read or written',
 }
 
-export const refusalWords = (code: string): string => WORDS[code as Code] ?? `it was refused (${code})`
+export const refusalWords = (code: string): string => DOCUMENT_WORDS[code as Code] ?? `it was refused (${code})`

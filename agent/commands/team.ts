@@ -7,12 +7,13 @@ import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam, type Team } from '#agent/trust/team.ts'
 import { ageMs, mayRelease } from '#core/fresh.ts'
 import { canonicalJson } from '#core/json.ts'
+import { REVOKED, revokedFailure } from './code-words.ts'
 import type { Command } from './command.ts'
-import { askPlaneJson } from './control-plane.ts'
+import { askPlaneJson, PlaneRefusal } from './control-plane.ts'
 import { statusOrNothing } from './daemon.ts'
-import { EXIT } from './exit.ts'
+import { CommandFailure, EXIT } from './exit.ts'
 import { notJoined } from './leave.ts'
-import { refusalWords } from './refusal-words.ts'
+import { DOCUMENT_WORDS, refusalWords } from './refusal-words.ts'
 
 type TeamState = NonNullable<DaemonStatus['team']> & { daemon: boolean }
 
@@ -57,14 +58,14 @@ export const teamStatus: Command = {
         `${age}${rules.stale ? ` ${terminal.paint('red', '— too old: rules hold, but nothing is released until the control plane is heard again')}` : ''}`,
       ],
       ['pinned', `root document ${rules.rootSeq}${pin ? `, digest ${pin.rootDigest}` : ''}`],
-      [
+      ...pinWords(state, team, rules.rootSeq).map(([text, warns]) => [
         '',
-        state.pin === 'digest'
-          ? 'checked against the digest of the join line'
-          : terminal.paint('yellow', 'trusted on first use: nothing was compared when this machine joined'),
-      ],
+        warns ? terminal.paint('yellow', text) : text,
+      ]),
     ]
-    if (rules.lastError)
+    if (rules.lastError?.code === 'revoked')
+      rows.push(['revoked', terminal.paint('red', `${REVOKED} The rules here hold, and nothing is released.`)])
+    else if (rules.lastError)
       rows.push([
         'refused',
         `${localTime(rules.lastError.at)}: ${refusalWords(rules.lastError.code)}. What was in force before stays.`,
@@ -76,6 +77,23 @@ export const teamStatus: Command = {
       )
     return EXIT.ok
   },
+}
+
+/** What the pinned root document rests on: what was compared at join, and the keys that signed each one since. */
+function pinWords({ pin }: TeamState, { root }: Team, seq: number): [text: string, warns: boolean][] {
+  const first: [string, boolean] =
+    pin === 'digest'
+      ? ['checked against the digest of the join line', false]
+      : ['trusted on first use: nothing was compared when this machine joined', true]
+  if (root ? root.seq === seq : seq <= 1) return [first]
+  const joined = root ? `root document ${root.seq}, digest ${root.digest}` : 'the root document at the time of joining'
+  return [
+    [
+      `its keys were rotated since this machine joined; each new document is signed by the keys of the one before`,
+      false,
+    ],
+    [`joined with ${joined}: ${first[0]}`, first[1]],
+  ]
 }
 
 /** From the daemon; when it is down, from the disk, every signature checked again. */
@@ -99,7 +117,7 @@ async function teamState(home: Home, team: Team): Promise<TeamState> {
       ...(fresh ? { freshAt: fresh.at } : {}),
       ...(age === undefined ? {} : { ageS: Math.round(age / 1000) }),
       stale: set !== undefined && !mayRelease(fresh, set.set.maxAge, Date.now()),
-      ...(store.lastError ? { lastError: store.lastError } : {}),
+      ...(store.trouble ? { lastError: store.trouble } : {}),
     },
   }
 }
@@ -112,9 +130,10 @@ export const teamSync: Command = {
   examples: [['holdpoint team sync', 'after a publish that you do not want to wait for']],
   async run({ home, json, terminal }) {
     if (!readTeam(home)) throw notJoined()
-    await askDaemon(home, 'POST', '/api/sync', {}, 30_000)
+    await sync(home)
     const { team } = await askDaemon<DaemonStatus>(home, 'GET', '/api/status')
     const failed = team?.rules.lastError
+    if (failed?.code === 'revoked') throw revokedFailure()
     if (json) terminal.json({ rules: team?.rules })
     else if (failed) terminal.line(`Not up to date: ${refusalWords(failed.code)}. What was in force before stays.`)
     else
@@ -126,6 +145,31 @@ export const teamSync: Command = {
     if (!failed) return EXIT.ok
     return failed.code === 'unreachable' ? EXIT.unreachable : EXIT.failed
   },
+}
+
+/** @throws CommandFailure in words, with the exit code that says whether trying again may help */
+async function sync(home: Home): Promise<void> {
+  try {
+    await askDaemon(home, 'POST', '/api/sync', {}, 30_000)
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+    const { code } = error
+    if (code === 'NOT_SIGNED_IN') throw revokedFailure()
+    if (code === 'unreachable')
+      throw new CommandFailure(
+        'unreachable',
+        code,
+        `Not synchronised. ${error.message}`,
+        'What is in force here stays in force; the daemon tries again by itself.',
+      )
+    if (!Object.hasOwn(DOCUMENT_WORDS, code)) throw error
+    throw new CommandFailure(
+      'failed',
+      code,
+      `Not up to date: what the control plane sent was refused, because ${refusalWords(code)}.`,
+      'What was in force before stays. `holdpoint team status` shows it.',
+    )
+  }
 }
 
 export const teamWeb: Command = {
@@ -143,6 +187,8 @@ export const teamWeb: Command = {
       path: 'sign-in-links',
       token: team.token,
       body: {},
+    }).catch((error: unknown) => {
+      throw error instanceof PlaneRefusal && error.status === 401 ? revokedFailure() : error
     })
     const url = plain(link.url)
     if (json) terminal.json({ url, expiresAt: link.expiresAt, lookOnly: true })

@@ -5,6 +5,7 @@ import type { CrossedFigure } from '#core/approval/request.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { isFigureName } from '#core/figure.ts'
 import { clientName } from './boundaries.ts'
+import { answerRefusalWords, readingWords } from './code-words.ts'
 import type { Command } from './command.ts'
 import { figureWords, valueWords } from './decision.ts'
 import { EXIT } from './exit.ts'
@@ -22,6 +23,8 @@ type Waiting = {
   url?: string
   sent?: boolean
   eligible?: number
+  /** Why an answer that came is not accepted here. */
+  refused?: string
 }
 
 export const waiting: Command = {
@@ -45,6 +48,8 @@ export const waiting: Command = {
         `  ${one.state}, since ${localTime(one.since)}${one.expiresAt ? `, until ${localTime(one.expiresAt)}` : ''}`,
       )
       if (one.state === 'waiting here') terminal.line(`  \`holdpoint approve ${one.handle}\` lets the next step go on`)
+      else if (one.refused)
+        terminal.line(`  an answer came and is not accepted here: ${answerRefusalWords(one.refused)}`)
       else if (one.sent === false) terminal.line('  not sent yet: the control plane could not be reached')
       else if (one.eligible === 0) terminal.line('  nobody holds that role now: ask an admin')
       if (one.url) terminal.line(`  ${one.url}`)
@@ -85,7 +90,7 @@ export const figures: Command = {
       }
       const label = isFigureName(one.name) ? figureLabel(one.name) : one.name
       const age = one.ageS === undefined ? '' : `, read ${span(one.ageS)} ago`
-      const why = one.problem ? ` (${one.problem.replaceAll('_', ' ')})` : ''
+      const why = one.problem ? ` (${readingWords(one.problem)})` : ''
       const bound = one.pricedAtBound ? `; priced at the bound for unknown models: ${one.pricedAtBound.join(', ')}` : ''
       terminal.line(`  ${label}: ${valueWords(one.value, one.unit)}${age}${why}${bound}`)
     }

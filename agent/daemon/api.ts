@@ -1,4 +1,5 @@
 import { proof } from '#agent/crypto.ts'
+import { CLAIM_REFUSAL_WORDS } from '#agent/guard/claimant.ts'
 import { judgeAsker } from './claim.ts'
 import { type Incoming, type Reply, type Route, readFields, refuseRequest } from './door.ts'
 import { takeBack } from './requests.ts'
@@ -89,11 +90,10 @@ function stop(runtime: Runtime, asked: Record<string, unknown>, acts: Acts): Rep
   }
   const { code, chain } = judged
   record(runtime, { kind: 'guard_refused', act: 'daemon stop', why: code, ...(chain ? { chain } : {}) })
-  const why = code.replaceAll('_', ' ')
   return refuseRequest(
     403,
     'GUARD_REFUSED',
-    `The daemon looked at who asks and goes on running: ${why}. That is recorded.`,
+    `The daemon looked at who asks and goes on running: ${CLAIM_REFUSAL_WORDS[code]}. That is recorded.`,
   )
 }
 

@@ -1,10 +1,9 @@
 import type { Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import type { Action } from '#core/boundary/shape.ts'
-import type { ApprovalState, Report } from '#core/protocol.ts'
+import type { AlarmKind, ApprovalState } from '#core/protocol.ts'
 
-/** What the connector can raise; the words of the report. */
-export type AlarmKind = Report['alarms'][number]['what']
+export type { AlarmKind }
 
 /** A rule as a decision met it: `key` is its name, with `org:` before an organisation's. */
 export type JudgedRule = { key: string; require: string; digest?: string; note?: string }

@@ -4,7 +4,7 @@ import type { TrustStore } from '#agent/trust/store.ts'
 import { RULES_POLL_JITTER_MS, RULES_POLL_MS } from '#core/limits.ts'
 import { fetchAnswers } from './answers.ts'
 import { noteRules } from './membership.ts'
-import { endWhatIsOver, sendRequests } from './requests.ts'
+import { endAllOf, endWhatIsOver, sendRequests } from './requests.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 
 /** Waits between tries while the control plane does not answer: doubling, spread, never more than a minute. */
@@ -116,26 +116,29 @@ export class Follower {
     const trust = this.runtime.membership!.trust
     try {
       await exchange()
-      if (trust.lastError?.code === 'unreachable') trust.lastError = undefined
+      trust.noteHeard()
     } catch (error) {
-      const code =
-        error instanceof ControlPlaneError
-          ? error.revoked
-            ? 'revoked'
-            : error.code === 'unreachable'
-              ? 'unreachable'
-              : undefined
-          : undefined
-      if (code) trust.fail(code, (error as Error).message)
+      const isRevoked = error instanceof ControlPlaneError && error.revoked
+      const isUnreachable = error instanceof ControlPlaneError && error.code === 'unreachable'
+      if (isRevoked) this.noteRevoked(trust, error)
+      else if (isUnreachable) trust.fail('unreachable', error.message)
       const refusal = (error as { refusal?: string }).refusal
       if (refusal === 'expired' || refusal === 'from_the_future') alarm(this.runtime, 'clock_off')
-      if (!refusal && !code) this.runtime.log(`the control plane: ${(error as Error).message}`)
+      if (!refusal && !isRevoked && !isUnreachable) this.runtime.log(`the control plane: ${(error as Error).message}`)
       throw error
     } finally {
       const refusal = trust.lastError?.code ?? ''
       if (refusal !== this.lastRefusal && refusal !== '') record(this.runtime, { kind: 'refused', code: refusal })
       this.lastRefusal = refusal
     }
+  }
+
+  /** Nobody will answer what was asked for, and nothing that was answered holds any more. */
+  private noteRevoked(trust: TrustStore, error: ControlPlaneError): void {
+    trust.noteRevoked(error.message)
+    // a machine that joined anew meanwhile is another one: only the one that was spoken for has ended
+    const { membership } = this.runtime
+    if (membership?.trust === trust) endAllOf(this.runtime, membership.team.machine, 'revoked')
   }
 
   private noteChanges(trust: TrustStore, before: { root: string | undefined }): void {
@@ -176,7 +179,7 @@ export class Follower {
       } catch (error) {
         if (signal.aborted) return
         failed = true
-        if (error instanceof ControlPlaneError && error.revoked) membership.trust.fail('revoked', error.message)
+        if (error instanceof ControlPlaneError && error.revoked) this.noteRevoked(membership.trust, error)
         const wait = error instanceof ControlPlaneError && error.revoked ? REVOKED_MS : backoff * (0.5 + this.spread())
         backoff = Math.min(backoff * 2, BACKOFF_MS.most)
         await sleep(wait, undefined, { signal }).catch(() => {})

@@ -31,7 +31,11 @@ export function answerOrganisation(about: About): Judgement {
     return {
       decision: refuseWith(
         matches,
-        { kind: 'denied', until: new Date(denied.standsUntil!).toISOString() },
+        {
+          kind: 'denied',
+          until: new Date(denied.standsUntil!).toISOString(),
+          ...(denied.filed ? { url: pageOf(runtime, denied) } : {}),
+        },
         denied.request.handle,
       ),
       file: false,
@@ -56,6 +60,11 @@ export function answerOrganisation(about: About): Judgement {
     return { decision: refuseWith(matches, { kind: 'stale' }, stale.grant.handle), file: false }
   }
 
+  if (runtime.membership?.trust.revoked) {
+    recordDecision(about, { did: 'refused', matches, answeredBy: 'organisation', event })
+    return { decision: refuseWith(matches, { kind: 'revoked' }), file: false }
+  }
+
   const readable = matches.filter(match => !isUnsupported(match.rule))
   if (readable.length < matches.length || !runtime.membership) {
     // nothing that could be asked about: the connector is too old for the rule, or has left the organisation
@@ -75,15 +84,22 @@ function waiting({ plan, runtime }: About, asked: FiledRequest) {
   const roles = matches.flatMap(match => (match.require.kind === 'approver' ? [match.require.role] : []))
   const role = roles.reduce((a, b) => (roleRank(b) > roleRank(a) ? b : a), 'member' as const)
   const { filed, request } = asked
-  if (!filed && !isReachable(runtime)) return refuseWith(matches, { kind: 'unreachable', role }, request.handle)
+  const url = pageOf(runtime, asked)
+  if (!filed && !isReachable(runtime)) return refuseWith(matches, { kind: 'unreachable', role, url }, request.handle)
   const decision = refuseWith(
     matches,
-    { kind: 'waiting', role, ...(filed ? { url: filed.url, approvals: filed.approvals } : {}) },
+    { kind: 'waiting', role, url, ...(filed ? { approvals: filed.approvals } : {}) },
     request.handle,
   )
   if (filed?.eligible === 0)
     decision.text += ' Right now nobody in the organisation can answer it: tell the user to ask an owner.'
   return decision
+}
+
+/** The request's page, made from the address that was joined: nothing that an answer says ends in what an agent reads. */
+function pageOf({ membership }: About['runtime'], { request }: FiledRequest): string {
+  const { origin, org } = membership!.team
+  return `${origin}/${org.slug}/approvals/${request.handle}`
 }
 
 /** As far as is known right now: the newest exchange with the control plane succeeded. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { ControlPlane } from '#agent/control-plane.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readMachineKey, readTeam } from '#agent/trust/team.ts'
+import { endAllOf } from './requests.ts'
 import { alarm, type Membership, type Runtime, record } from './runtime.ts'
 
 /** What this home has joined, ready to be spoken for; undefined when nothing, or when its files cannot be read. */
@@ -54,7 +55,12 @@ export function noteRules(runtime: Runtime, trust: TrustStore): boolean {
 export function noteJoined(runtime: Runtime): void {
   const machine = runtime.membership?.team.machine
   const { joined } = runtime.state
-  if (joined && joined.machine !== machine) record(runtime, { kind: 'left', machine: joined.machine })
+  // a file that cannot be read just now is no leaving
+  if (joined && !machine && existsSync(runtime.home.team)) return
+  if (joined && joined.machine !== machine) {
+    endAllOf(runtime, joined.machine, 'left')
+    record(runtime, { kind: 'left', machine: joined.machine })
+  }
   if (machine && joined?.machine !== machine) {
     record(runtime, { kind: 'joined', machine })
     runtime.counters.dropPending()

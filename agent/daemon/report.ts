@@ -3,7 +3,13 @@ import { signJws } from '#agent/crypto.ts'
 import { readJson, writeJson } from '#agent/home.ts'
 import { CLIENTS, type Client } from '#core/client.ts'
 import type { JournalHead } from '#core/journal.ts'
-import type { Report, ReportAnswer } from '#core/protocol.ts'
+import {
+  type AlarmKind,
+  REPORTED_REFUSALS,
+  type Report,
+  type ReportAnswer,
+  type ReportedRefusal,
+} from '#core/protocol.ts'
 import type { HourlyCount } from './counters.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
 import { hookLevels } from './hook-levels.ts'
@@ -246,7 +252,7 @@ function outcomesOf(entry: Entry): Report['outcomes'] {
 }
 
 function alarmsOf(entries: Entry[]): Report['alarms'] {
-  const byKind = new Map<Report['alarms'][number]['what'], { count: number; at: string }>()
+  const byKind = new Map<AlarmKind, { count: number; at: string }>()
   for (const entry of entries) {
     const what =
       entry.kind === 'alarm'
@@ -261,26 +267,5 @@ function alarmsOf(entries: Entry[]): Report['alarms'] {
   return [...byKind].map(([what, { count, at }]) => ({ what, at, count }))
 }
 
-const ERROR_CODES: readonly string[] = [
-  'malformed',
-  'bad_signature',
-  'unknown_key',
-  'other_organisation',
-  'lower_version',
-  'same_version_other_content',
-  'too_large',
-  'wrong_sequence',
-  'wrong_predecessor',
-  'wrong_next_key',
-  'too_few_signatures',
-  'key_in_two_roles',
-  'equivocation',
-  'not_the_pinned_root',
-  'expired',
-  'from_the_future',
-  'unreachable',
-  'revoked',
-  'disk',
-]
-type ErrorCode = NonNullable<Report['rules']['lastError']>['code']
-const errorCode = (code: string): ErrorCode => (ERROR_CODES.includes(code) ? code : 'malformed') as ErrorCode
+const errorCode = (code: string): ReportedRefusal =>
+  (REPORTED_REFUSALS as readonly string[]).includes(code) ? (code as ReportedRefusal) : 'malformed'

@@ -1,5 +1,6 @@
 import { ControlPlaneError } from '#agent/control-plane.ts'
 import { crypto, signJws } from '#agent/crypto.ts'
+import type { RuleInForce } from '#core/approval/accept.ts'
 import { type ApprovalRequest, requestDigest } from '#core/approval/request.ts'
 import { crossedFigures } from '#core/boundary/crossed.ts'
 import type { Match } from '#core/boundary/evaluate.ts'
@@ -176,6 +177,25 @@ export function takeBack(runtime: Runtime, handle: string, why: NonNullable<File
   })
 }
 
+/**
+ * A machine that left, or was revoked, gets no answer any more: what it asked for has ended, and so has what it was allowed.
+ * The control plane knows this already; here it is chained, so that nothing is shown as waiting for ever.
+ */
+export function endAllOf(runtime: Runtime, machine: string, why: 'left' | 'revoked'): void {
+  const now = clockOf(runtime)
+  const isLive = (handle: string) =>
+    [...runtime.state.grants.values()].some(
+      grant => grant.handle === handle && !grant.ended && grant.spentBy === undefined && grant.notAfter > now,
+    )
+  for (const { request, state } of [...runtime.state.requests.values()]) {
+    if (request.machine !== machine) continue
+    const { handle } = request
+    const end = state === 'pending' ? 'withdrawn' : state === 'approved' && isLive(handle) ? 'revoked' : undefined
+    if (!end) continue
+    record(runtime, { kind: 'state', handle, state: end, at2: new Date(now).toISOString(), by: 'machine', why })
+  }
+}
+
 /** What ends by itself: requests whose time is up, whose session or rule is gone; answers that nobody has used. */
 export function endWhatIsOver(runtime: Runtime): void {
   const now = clockOf(runtime)
@@ -188,7 +208,7 @@ export function endWhatIsOver(runtime: Runtime): void {
       record(runtime, { kind: 'state', handle: request.handle, state: 'expired', at2, by: 'machine' })
     else if (ended && (LEFT_BY_PERSON.has(ended.reason) || now - ended.at > HEADLESS_GRACE_MS))
       takeBack(runtime, request.handle, 'session_ended')
-    else if (runtime.membership && request.rules.some(({ name, digest }) => organisation.get(name)?.digest !== digest))
+    else if (runtime.membership && !request.rules.every(asked => holdsStill(organisation, asked)))
       takeBack(runtime, request.handle, 'rule_gone')
   }
   for (const grant of runtime.state.grants.values()) {
@@ -196,4 +216,13 @@ export function endWhatIsOver(runtime: Runtime): void {
       continue
     record(runtime, { kind: 'lapsed', handle: grant.handle, answerId: grant.id })
   }
+}
+
+/** Whether a rule that was asked about is what it was, and still holds calls: one that was put in shadow holds none. */
+function holdsStill(
+  organisation: ReadonlyMap<string, RuleInForce>,
+  { name, digest }: ApprovalRequest['rules'][number],
+): boolean {
+  const now = organisation.get(name)
+  return now?.digest === digest && now.rule.stage === 'enforce'
 }

@@ -2,7 +2,7 @@ import { figureLabel } from '#core/boundary/describe.ts'
 import { isUnsupported, requirementText } from '#core/boundary/shape.ts'
 import { ageMs } from '#core/fresh.ts'
 import { formatMicros } from '#core/money.ts'
-import type { Entry } from './entry.ts'
+import type { DecisionEntry, Entry, JudgedRule } from './entry.ts'
 import { hookStates } from './hook-levels.ts'
 import { isFreshEnough } from './releases.ts'
 import { clockOf, type Runtime } from './runtime.ts'
@@ -114,7 +114,7 @@ export function waitingOf(runtime: Runtime): object[] {
   const now = clockOf(runtime)
   const { state } = runtime
   const here = [...state.questions.values()]
-    .filter(({ state, decision }) => state === 'open' && decision.did === 'refused')
+    .filter(({ state, decision }) => state === 'open' && decision.did === 'refused' && isHeldStill(runtime, decision))
     .map(({ decision, at }) => ({
       handle: decision.handle,
       rules: decision.rules.map(rule => rule.key),
@@ -141,9 +141,22 @@ export function waitingOf(runtime: Runtime): object[] {
       url: filed?.url,
       sent: filed !== undefined,
       eligible: filed?.eligible,
+      refused: state.about(request.handle)?.findLast(isRefusedAnswer)?.why,
     }))
   return [...here, ...there].sort((a, b) => Date.parse(a.since) - Date.parse(b.since))
 }
+
+/** A question whose rules were changed, removed or put in shadow holds nothing any more: no answer is needed. */
+function isHeldStill(runtime: Runtime, { rules }: DecisionEntry): boolean {
+  const inForce = runtime.rules.inForce()
+  return rules.every(({ key, digest }) => {
+    const found = inForce.rules.find(one => one.key === key)
+    return found?.rule.stage === 'enforce' && inForce.digests.get(key) === digest
+  })
+}
+
+const isRefusedAnswer = (entry: Entry): entry is Extract<Entry, { kind: 'answer' }> =>
+  entry.kind === 'answer' && !entry.ok
 
 /** `GET /api/decisions/HANDLE`: everything that the journal holds about a decision; undefined when it holds nothing. */
 export function explain(runtime: Runtime, handle: string): object | undefined {
@@ -188,8 +201,18 @@ export function explain(runtime: Runtime, handle: string): object | undefined {
       ended: grant.ended,
       answeredHere: grant.jws === undefined,
     })),
+    now: decision?.rules.map(rule => ruleNow(runtime, rule)),
     history: history.map(({ prev: _, ...entry }) => entry),
   }
+}
+
+/** What a rule that a decision met is now: its digest says whether it still asks the same, its stage whether it binds. */
+function ruleNow(runtime: Runtime, { key, digest }: JudgedRule): object {
+  const { rules, digests } = runtime.rules.inForce()
+  const found = rules.find(one => one.key === key)
+  if (!found) return { key, state: 'gone' }
+  const { stage, require } = found.rule
+  return { key, state: digests.get(key) === digest ? 'same' : 'changed', stage, require: requirementText(require) }
 }
 
 const time = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())

@@ -25,6 +25,22 @@ export type ClaimRefusal =
   | 'seen_agent'
   | 'no_terminal'
 
+/** The same for the person who asked, after "refused because". */
+export const CLAIM_REFUSAL_WORDS: Record<ClaimRefusal, string> = {
+  not_a_claim: 'it did not say which process asks',
+  given_too_long_ago: 'it was given too long ago',
+  gone: 'the process that asked is no longer there',
+  another_user: 'the process that asked belongs to another user',
+  another_program: 'the process that asked is another program',
+  another_command: 'the process that asked runs another command',
+  another_terminal: 'the process that asked sits at another terminal',
+  agent_environment: 'an agent’s variables are set for the process that asked',
+  started_later: 'the process that asked began after the word was typed',
+  agent: 'an agent started it',
+  seen_agent: 'a process that runs an agent’s session started it',
+  no_terminal: 'it was not started from a login shell, an ssh session or a terminal window',
+}
+
 export type ClaimJudgement = { ok: true; chain: string[] } | { ok: false; code: ClaimRefusal; chain?: string[] }
 
 /** The word was typed a moment ago: the daemon looks twice a second. */

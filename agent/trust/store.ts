@@ -29,6 +29,7 @@ export class TrustStore {
   private readonly rulesFile: WatchedFile
   private readonly rootsFile: WatchedFile
   lastError: TrustError | undefined
+  private revokedAt: string | undefined
   /** True once the control plane has shown two root documents with one number. */
   equivocation: boolean
   /** False while the disk copy differs from what is in force: the next poll asks for the whole set. */
@@ -79,6 +80,8 @@ export class TrustStore {
 
   /** What is wrong now: the newest refusal, or that two root documents with one number have been seen. */
   get trouble(): TrustError | undefined {
+    if (this.revokedAt !== undefined)
+      return { code: 'revoked', message: 'The control plane knows this machine no more.', at: this.revokedAt }
     if (this.lastError || !this.equivocation) return this.lastError
     const kept = readJson<{ at?: string }>(this.home.equivocation)
     const at = kept?.at ?? new Date(this.now()).toISOString()
@@ -181,6 +184,23 @@ export class TrustStore {
   /** Keeps what went wrong, for status and report. */
   fail(code: string, message: string): void {
     this.lastError = { code, message, at: new Date(this.now()).toISOString() }
+  }
+
+  /** The control plane has said that it knows this machine no more: so it is until it answers as before. */
+  noteRevoked(message: string): void {
+    this.fail('revoked', message)
+    this.revokedAt ??= this.lastError!.at
+  }
+
+  /** The control plane has answered as it should. */
+  noteHeard(): void {
+    this.revokedAt = undefined
+    if (this.lastError?.code === 'unreachable' || this.lastError?.code === 'revoked') this.lastError = undefined
+  }
+
+  /** Whether the control plane knows this machine no more. */
+  get revoked(): boolean {
+    return this.revokedAt !== undefined
   }
 
   /**

@@ -9,16 +9,20 @@ export type RefusalState =
   | { kind: 'rule_denies' }
   /** The person at this machine may answer, with this command. */
   | { kind: 'waiting_here'; command: string }
-  /** The organisation's approvers have been asked. */
+  /** The organisation's approvers have been asked. `url`: the request's page. */
   | { kind: 'waiting'; role: LadderRole; url?: string; approvals?: number }
-  /** A person said no. */
-  | { kind: 'denied'; until?: string }
+  /** Somebody of the organisation said no. Times are ISO 8601. */
+  | { kind: 'denied'; until?: string; url?: string }
+  /** Somebody said no on this machine: a person, or an agent, which may deny. */
+  | { kind: 'denied_here'; until?: string }
   /** Nobody answered in time. */
   | { kind: 'expired' }
   /** Taken back on the machine; no person denied it. */
   | { kind: 'withdrawn' }
   /** The request could not be sent yet. */
-  | { kind: 'unreachable'; role: LadderRole }
+  | { kind: 'unreachable'; role: LadderRole; url?: string }
+  /** The control plane knows this machine no more: nobody can be asked, and nothing is released. */
+  | { kind: 'revoked' }
   /** The rules in force are too old to release anything. */
   | { kind: 'stale' }
 
@@ -67,16 +71,29 @@ export function adviceText(state: RefusalState): string {
       return `${stop} A request is waiting for ${who}, who can let it go on ${where}; it cannot be approved from this machine.`
     }
     case 'denied':
-      return `${stop} It was denied by a person${state.until === undefined ? '' : `, and the denial stands until ${state.until}`}; trying again asks nobody.`
+      return `${stop} It was denied by a person of the organisation${standsUntil(state.until)}; trying again asks nobody.${state.url === undefined ? '' : ` Who and why: ${state.url}`}`
+    case 'denied_here':
+      return `${stop} It was denied on this machine${standsUntil(state.until)}; trying again asks nobody.`
     case 'expired':
       return `Stop here and tell the user: the request expired because nobody answered it in time. Do not retry unless the user says so; a new try asks again.`
     case 'withdrawn':
       return `Stop here and tell the user: the request was withdrawn on this machine, and no person decided it. Do not retry unless the user says so.`
     case 'unreachable':
-      return `${stop} It needs the approval of ${roleWords(state.role)}, but the control plane cannot be reached; the request is kept and sent as soon as it can be.`
+      return `${stop} It needs the approval of ${roleWords(state.role)}, but the control plane cannot be reached; the request is kept and sent as soon as it can be${state.url === undefined ? '' : `, and can then be answered at ${state.url}`}.`
+    case 'revoked':
+      return `${stop} It needs the organisation's approval, and this machine was revoked there, so nobody can be asked; the user can ask an admin for a new line.`
     case 'stale':
       return `${stop} This machine has not heard from the control plane for too long, so no approval can be honoured; the user can look with: holdpoint team status`
   }
+}
+
+const standsUntil = (until: string | undefined) =>
+  until === undefined ? '' : `, and the denial stands until ${utcTime(until)}`
+
+/** A moment as people read it, the zone named: `2026-12-01 12:00 UTC`. A full minute is never rounded up to. */
+function utcTime(iso: string): string {
+  const text = new Date(iso).toISOString()
+  return `${text.slice(0, 10)} ${text.slice(11, 16)} UTC`
 }
 
 function endSentence(text: string): string {

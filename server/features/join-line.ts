@@ -1,4 +1,5 @@
 import { AppError } from '#core/error.ts'
+import { MACHINE_LABEL, MACHINE_LABEL_WORDS } from '#core/id.ts'
 import { JOIN_TOKEN_MS } from '#core/limits.ts'
 import { demand } from '#core/permission.ts'
 import { makeToken } from '#core/token.ts'
@@ -19,6 +20,8 @@ export type JoinLine = {
   expiresAt: Date
   rootDigest: string
   member: { id: string; name: string }
+  /** The name that the machine joins under; its host name when undefined. */
+  label: string | undefined
   steps: string[]
   /** Why there is no line to paste, in words. */
   problem: string | undefined
@@ -30,8 +33,14 @@ const LINES_PER_HOUR = 30
  * Makes a one-time join token for one member and the line that uses it. The line carries the newest root's digest,
  * so that the machine's first fetch is checked; whoever shows the line is the control plane itself, and the steps say so.
  */
-export async function makeJoinLine(ctx: FeatureContext, input: { memberId?: string }): Promise<JoinLine> {
+export async function makeJoinLine(
+  ctx: FeatureContext,
+  input: { memberId?: string; label?: string },
+): Promise<JoinLine> {
   demand(ctx.actor, 'machine.add')
+  const { label } = input
+  if (label !== undefined && !MACHINE_LABEL.test(label))
+    throw new AppError('BAD_INPUT', `A machine's name has ${MACHINE_LABEL_WORDS}.`)
   const memberId = input.memberId ?? ctx.actor.memberId
   if (memberId !== ctx.actor.memberId) demand(ctx.actor, 'machine.add_for_others')
   const { orgId, orgSlug } = ctx.actor
@@ -76,14 +85,15 @@ export async function makeJoinLine(ctx: FeatureContext, input: { memberId?: stri
   const bundle = await connectorBundle()
   const download = bundle && `${origin}/connector/${bundle.sha256}/holdpoint.cjs`
   return {
-    line: bundle && download ? posixLine(download, bundle.sha256, url) : undefined,
-    powershell: bundle && download ? powershellLine(download, bundle.sha256, url) : undefined,
+    line: bundle && download ? posixLine(download, bundle.sha256, url, label) : undefined,
+    powershell: bundle && download ? powershellLine(download, bundle.sha256, url, label) : undefined,
     url,
     download,
     sha256: bundle?.sha256,
     expiresAt,
     rootDigest,
     member,
+    label,
     steps: [
       `On ${member.name}'s machine, in a terminal of theirs, paste the line. It works once, for fifteen minutes.`,
       'It downloads the connector from here, checks its SHA-256, installs it below ~/.holdpoint and joins. Node 20.19 or newer must be there.',
@@ -108,22 +118,25 @@ function checkedOrigin(origin: string): string {
 
 const MISMATCH = 'The download does not have the promised SHA-256. Nothing was installed.'
 
+/** Its letters need no quotes in any shell. */
+const labelOption = (label: string | undefined) => (label === undefined ? '' : ` --label ${label}`)
+
 /** One line for any POSIX shell, whatever the login shell is. Nothing in it needs escaping: hexadecimal, base64url, an origin. */
-export function posixLine(download: string, sha256: string, url: string): string {
+export function posixLine(download: string, sha256: string, url: string, label?: string): string {
   const check =
     'if command -v sha256sum >/dev/null; then sha256sum -c - >/dev/null; else shasum -a 256 -c - >/dev/null; fi'
   return (
     `sh -c 'd=$(mktemp -d) && trap "rm -rf \\"$d\\"" EXIT && f=$d/holdpoint.cjs && curl -fsSL "${download}" -o "$f" && ` +
     `{ printf "%s  %s\\n" ${sha256} "$f" | ${check} || { echo "${MISMATCH}" >&2; exit 1; }; } && ` +
-    `node "$f" install --join "${url}"'`
+    `node "$f" install --join "${url}"${labelOption(label)}'`
   )
 }
 
-function powershellLine(download: string, sha256: string, url: string): string {
+function powershellLine(download: string, sha256: string, url: string, label?: string): string {
   return (
     `& { $ErrorActionPreference = 'Stop'; $d = Join-Path ([IO.Path]::GetTempPath()) ([guid]::NewGuid()); New-Item -ItemType Directory $d | Out-Null; ` +
     `try { $f = Join-Path $d 'holdpoint.cjs'; Invoke-WebRequest -UseBasicParsing '${download}' -OutFile $f; ` +
     `if ((Get-FileHash $f -Algorithm SHA256).Hash -ne '${sha256}') { throw '${MISMATCH}' }; ` +
-    `node $f install --join '${url}' } finally { Remove-Item -Recurse -Force $d } }`
+    `node $f install --join '${url}'${labelOption(label)} } finally { Remove-Item -Recurse -Force $d } }`
   )
 }

@@ -39,6 +39,8 @@ const SERIOUS_ALARMS = [
   'second_use_of_answer',
   'local_answer_without_journal',
   'clock_moved_back',
+  // one of a newer connector: what it is, is not known here, so it is looked at
+  'other',
 ]
 
 /** The organisation's machines with what each has in force, those that need a look first. */

@@ -11,7 +11,7 @@ export const machineRouter = router({
   list: inOrg.query(({ ctx }) => listMachines(ctx.feature)),
   get: inOrg.input(z.object({ id })).query(({ ctx, input }) => getMachine(ctx.feature, input)),
   joinLine: inOrg
-    .input(z.object({ memberId: id.optional() }))
+    .input(z.object({ memberId: id.optional(), label: z.string().max(80).optional() }))
     .mutation(({ ctx, input }) => makeJoinLine(ctx.feature, input)),
   revoke: inOrg.input(z.object({ id })).mutation(({ ctx, input }) => revokeMachine(ctx.feature, input)),
   lost: inOrg.input(z.object({ memberId: id })).mutation(({ ctx, input }) => reportLaptopLost(ctx.feature, input)),

@@ -1,4 +1,4 @@
-import type { Report } from '#core/protocol.ts'
+import { HOOK_OFF, listed, type Report } from '#core/protocol.ts'
 import type { Machine } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import type { Happening } from '../evidence.ts'
@@ -6,7 +6,12 @@ import type { Taken } from './taken.ts'
 
 /** How far each client binds on the machine. A change of level, or of what switches a hook off, is evidence. */
 export async function takeHooks(tx: Tx, machine: Machine, reported: Report['hooks'], now: Date): Promise<Taken> {
-  const hooks = new Map(reported.map(hook => [hook.client as string, { ...hook, off: [...new Set(hook.off)].sort() }]))
+  const hooks = new Map(
+    reported.map(hook => [
+      hook.client as string,
+      { ...hook, off: [...new Set(hook.off.map(word => listed(HOOK_OFF, word)))].sort() },
+    ]),
+  )
   const before = new Map(
     (await tx.machineHook.findMany({ where: { machineId: machine.id } })).map(hook => [hook.client, hook]),
   )

@@ -1,7 +1,7 @@
 import type { MachineActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import { openJws, payloadDigest } from '#core/jws.ts'
-import { Report, type ReportAnswer } from '#core/protocol.ts'
+import { ALARM_KINDS, listed, Report, type ReportAnswer } from '#core/protocol.ts'
 import type { Machine } from '#generated/prisma/client.ts'
 import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
@@ -36,7 +36,8 @@ export async function takeReport(ctx: Ctx, input: { report: string }): Promise<R
     const taken = [await takeUnguarded(tx, machine, report.unguarded)]
     if (order === 'copied') taken.push(takeCopied(machine, report))
     else taken.push(...(await takeStanding(tx, ctx, machine, report)))
-    const alarms = [...report.alarms, ...taken.flatMap(part => part.alarms ?? [])]
+    const raised = report.alarms.map(alarm => ({ ...alarm, what: listed(ALARM_KINDS, alarm.what) }))
+    const alarms = [...raised, ...taken.flatMap(part => part.alarms ?? [])]
     await raiseAlarms(tx, machine, alarms)
     const data: Partial<Machine> = {
       lastSeenAt: ctx.now,

@@ -1,4 +1,4 @@
-import type { Report } from '#core/protocol.ts'
+import { listed, REPORTED_REFUSALS, type Report } from '#core/protocol.ts'
 import type { Machine } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import type { Happening } from '../evidence.ts'
@@ -6,7 +6,9 @@ import type { Taken } from './taken.ts'
 
 /** What the machine has in force, beside what was published: one version with two digests, an unknown root and refusals are told once each. */
 export async function takeRules(tx: Tx, machine: Machine, report: Report): Promise<Taken> {
-  const { version, digest, rootSeq, rootDigest, freshAt, lastError, unsupported } = report.rules
+  const { version, digest, rootSeq, rootDigest, freshAt, unsupported } = report.rules
+  const told = report.rules.lastError
+  const lastError = told && { ...told, code: listed(REPORTED_REFUSALS, told.code) }
   const happened: Happening[] = []
   const alarms: NonNullable<Taken['alarms']> = []
   const subject = { kind: 'machine', id: machine.id } as const

@@ -10,6 +10,8 @@ import { Button } from '#app/_ui/button.tsx'
 import { Dialog, DialogClose } from '#app/_ui/dialog.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { Select } from '#app/_ui/select.tsx'
+import { TextInput } from '#app/_ui/text-input.tsx'
+import { MACHINE_LABEL, MACHINE_LABEL_WORDS } from '#core/id.ts'
 import { errorRemedy } from '../app-error.ts'
 import { JoinSteps } from './join-steps.tsx'
 
@@ -28,12 +30,18 @@ export function AddMachine({ org, me, members, known, openAtOnce }: Props) {
   const router = useRouter()
   const [open, setOpen] = useState(openAtOnce)
   const [member, setMember] = useState(me)
+  const [name, setName] = useState('')
   // As it was when the dialog opened: the page reads itself anew behind it.
   const [before, setBefore] = useState(known)
   const make = useMutation(useTRPC().machine.joinLine.mutationOptions())
+  const label = name.trim()
+  const isOdd = label !== '' && !MACHINE_LABEL.test(label)
+  const makeLine = () =>
+    make.mutate({ org, ...(member === me ? {} : { memberId: member }), ...(label === '' ? {} : { label }) })
   const close = (next: boolean) => {
     setOpen(next)
     setBefore(known)
+    setName('')
     make.reset()
     if (!next) router.refresh()
   }
@@ -63,11 +71,7 @@ export function AddMachine({ org, me, members, known, openAtOnce }: Props) {
             <DialogClose>
               <Button>Cancel</Button>
             </DialogClose>
-            <Button
-              variant="primary"
-              loading={make.isPending}
-              onClick={() => make.mutate({ org, ...(member === me ? {} : { memberId: member }) })}
-            >
+            <Button variant="primary" loading={make.isPending} disabled={isOdd} onClick={makeLine}>
               Make the line
             </Button>
           </>
@@ -75,12 +79,7 @@ export function AddMachine({ org, me, members, known, openAtOnce }: Props) {
       }
     >
       {make.data ? (
-        <JoinSteps
-          org={org}
-          line={make.data}
-          known={before}
-          onAgain={() => make.mutate({ org, ...(member === me ? {} : { memberId: member }) })}
-        />
+        <JoinSteps org={org} line={make.data} known={before} onAgain={makeLine} />
       ) : (
         <div className="grid gap-4">
           {make.error && (
@@ -102,6 +101,22 @@ export function AddMachine({ org, me, members, known, openAtOnce }: Props) {
           ) : (
             <p className="text-ink-2">It joins in your name. What its agents ask for is asked in your name too.</p>
           )}
+          <Field
+            label="Name"
+            optional
+            hint="How it is called here; without one, by its host name. Letters, digits, dots, dashes and underscores."
+            error={isOdd ? `A name has ${MACHINE_LABEL_WORDS}.` : undefined}
+          >
+            <TextInput
+              value={name}
+              maxLength={63}
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="build-1"
+              onChange={event => setName(event.target.value)}
+              onKeyDown={event => event.key === 'Enter' && !isOdd && !make.isPending && makeLine()}
+            />
+          </Field>
         </div>
       )}
     </Dialog>

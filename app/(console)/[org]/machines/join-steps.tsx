@@ -18,7 +18,9 @@ type Props = { org: string; line: JoinLine; known: readonly string[]; onAgain: (
 /** What to do with a join line, step by step; says when the machine is there. */
 export function JoinSteps({ org, line, known, onAgain }: Props) {
   const [shell, setShell] = useState<'posix' | 'powershell'>('posix')
-  const pasted = (shell === 'posix' ? line.line : line.powershell) ?? `holdpoint join '${line.url}'`
+  const pasted =
+    (shell === 'posix' ? line.line : line.powershell) ??
+    `holdpoint join '${line.url}'${line.label ? ` --label ${line.label}` : ''}`
   // The folder is on nobody's PATH yet; the connector says how to put it there.
   const program = shell === 'posix' ? '~/.holdpoint/bin/holdpoint' : '& "$HOME\\.holdpoint\\bin\\holdpoint.cmd"'
   return (

@@ -41,6 +41,7 @@ const ALARMS: Record<string, string> = {
   local_rules_broken: "The developer's own rules cannot be read; the last good ones hold",
   guard_refused: 'An approval at the terminal, or a stop of the daemon, was refused: it may have come from an agent',
   transcript_unreadable: "A session's transcript was no readable file of the developer's: its cost is not known",
+  other: 'It raised an alarm that this server does not know yet, being older than its connector: update the server',
 }
 
 /** Why a machine did not take what was offered to it. */
@@ -64,6 +65,7 @@ const REFUSALS: Record<string, string> = {
   unreachable: 'the control plane could not be reached',
   revoked: 'its membership was ended',
   disk: 'it could not write to its disk',
+  other: 'for a reason that this server does not know yet, being older than its connector',
 }
 
 /** What would let a client's agent past the pause point, or keeps it from binding. */
@@ -71,6 +73,7 @@ const SWITCHED_OFF_BY: Record<string, string> = {
   hooks_disabled_by_user: "the user's settings switch hooks off",
   hooks_disabled_by_project: "a project's settings switch hooks off",
   proxy_diverts_hook: 'a proxy variable diverts the hook',
+  environment_diverts_hook: 'a variable in the settings runs other code in the hook',
   hook_edited: 'the hook was edited',
   client_too_old: 'the client is too old',
   mods_may_overrule: 'an extension may overrule the hook',
@@ -78,6 +81,7 @@ const SWITCHED_OFF_BY: Record<string, string> = {
   url_not_allowed: 'the client does not allow the hook’s address',
   settings_unreadable: "the client's settings cannot be read",
   canary_failed: 'the test call did not come through',
+  other: 'something that this server does not know yet, being older than the connector',
 }
 
 const worded = (words: Record<string, string>) => (name: string) => words[name] ?? name.replaceAll('_', ' ')
