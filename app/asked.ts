@@ -1,11 +1,16 @@
 /** What stands in an address: each name at most once, as text. */
 export type Asked = Promise<Record<string, string | string[] | undefined>>
 
-/** Reads names from an address; of a name that stands there twice the first, of one that is missing or empty undefined. */
+/**
+ * Reads names from an address; of a name that stands there twice the first, of one that is missing, empty or no text that can be
+ * kept (U+0000) undefined.
+ */
 export async function readAsked<K extends string>(asked: Asked, ...names: K[]): Promise<Record<K, string | undefined>> {
   const found = await asked
-  const first = (name: K) =>
-    (Array.isArray(found[name]) ? found[name][0] : (found[name] as string | undefined)) || undefined
+  const first = (name: K) => {
+    const value = Array.isArray(found[name]) ? found[name][0] : (found[name] as string | undefined)
+    return !value || value.includes('\0') ? undefined : value
+  }
   return Object.fromEntries(names.map(name => [name, first(name)])) as Record<K, string | undefined>
 }
 

@@ -5,9 +5,17 @@ const CODES = /^(P1\d{3}|P2024|P2028|P2034|40P01|ECONNREFUSED|ECONNRESET|EPIPE|5
 const WORDS =
   /terminating connection|connection terminated|connection error|not queryable|server has closed|ECONNREFUSED|ECONNRESET|the database system is|unable to start a transaction|deadlock/i
 
-/** Something thrown that is not ours: a database that cannot be reached (trying again helps), or a mistake of ours. */
+/** What PostgreSQL says of a text with U+0000 in it, which it cannot keep (SQLSTATE 22021, character_not_in_repertoire). */
+const UNKEEPABLE = /\b22021\b/
+
+/** Something thrown that is not ours: input that no database keeps, a database that cannot be reached (trying again helps), or a mistake of ours. */
 export function toAppError(cause: unknown): AppError {
   const e = cause as { code?: string; message?: string } | undefined
+  if (e?.code === '22021' || UNKEEPABLE.test(e?.message ?? ''))
+    return new AppError('BAD_INPUT', 'A text holds the character U+0000, which cannot be kept.', {
+      details: { why: 'form' },
+      cause,
+    })
   return CODES.test(e?.code ?? '') || WORDS.test(e?.message ?? '')
     ? new AppError('UNAVAILABLE', 'The database did not answer. Nothing was changed; try again.', {
         cause,

@@ -5,6 +5,7 @@ import type { MemberActor } from '#core/actor.ts'
 import { AppError, isAppError } from '#core/error.ts'
 import { openContext } from '../features/context.ts'
 import { log } from '../log.ts'
+import { toAppError } from './outage.ts'
 import { STATUS } from './status.ts'
 
 /** What a request brings: who is signed in, if anybody. The clock is read when the context is opened. */
@@ -52,13 +53,11 @@ export const createCallerFactory = t.createCallerFactory
 const translated = t.procedure.use(async ({ next, path }) => {
   const result = await next()
   if (result.ok) return result
-  const cause = result.error.cause
-  if (isAppError(cause)) {
-    if (cause.code === 'INTERNAL' || cause.code === 'UNAVAILABLE') log.error('api.failed', cause, { path })
-    throw new TRPCError({ code: STATUS[cause.code].trpc, message: cause.message, cause })
-  }
-  if (result.error.code === 'INTERNAL_SERVER_ERROR') log.error('api.failed', cause ?? result.error, { path })
-  return result
+  const { cause, code } = result.error
+  if (!isAppError(cause) && code !== 'INTERNAL_SERVER_ERROR') return result
+  const known = isAppError(cause) ? cause : toAppError(cause ?? result.error)
+  if (known.code === 'INTERNAL' || known.code === 'UNAVAILABLE') log.error('api.failed', known.cause ?? known, { path })
+  throw new TRPCError({ code: STATUS[known.code].trpc, message: known.message, cause: known })
 })
 
 /** Anybody: sign-in state, health. */

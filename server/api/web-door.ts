@@ -2,6 +2,7 @@ import { AppError, isAppError } from '#core/error.ts'
 import { demandOwnOrigin } from '../auth/origin.ts'
 import { env } from '../env.ts'
 import { log } from '../log.ts'
+import { toAppError } from './outage.ts'
 import { readText } from './read-text.ts'
 
 /** Where a form leads and what the browser is to keep. */
@@ -27,9 +28,10 @@ export function webDoor(
       form = await readForm(request)
       return leadTo(await post(form, request))
     } catch (error) {
-      const why = isAppError(error) ? String(error.details?.why ?? error.code.toLowerCase()) : 'failed'
-      if (!isAppError(error) || error.code === 'INTERNAL' || error.code === 'UNAVAILABLE')
-        log.error('web.failed', error, { door: name })
+      const known = isAppError(error) ? error : toAppError(error)
+      const why = known.code === 'INTERNAL' ? 'failed' : String(known.details?.why ?? known.code.toLowerCase())
+      if (known.code === 'INTERNAL' || known.code === 'UNAVAILABLE')
+        log.error('web.failed', known.cause ?? known, { door: name })
       const page = back(form)
       return leadTo({ to: `${page}${page.includes('?') ? '&' : '?'}error=${encodeURIComponent(why)}` })
     }

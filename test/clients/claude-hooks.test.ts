@@ -191,6 +191,13 @@ describe('proxies', () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  test('a proxy in the user’s own settings does not either', async () => {
+    put(join(bench.home, '.claude', 'settings.json'), JSON.stringify({ env: { ...env, NO_PROXY: 'corp.example' } }))
+    install()
+    expect((await runClaudeOn(bench)).toolCallsRan).toEqual([])
+    expect(server.seen).toHaveLength(1)
+  })
+
   test('a proxy in the project’s settings does not either', async () => {
     install()
     expect((await runClaudeOn(bench, { projectSettings: { env } })).toolCallsRan).toEqual([])
