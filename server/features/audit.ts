@@ -27,6 +27,8 @@ export type EvidenceRow = {
   actor: Named
   subject: Named | null
   data: { [key: string]: Json }
+  /** What the ids in `data` are called now, where the reader may know. */
+  mentioned: { [id: string]: string }
   leaf: string
 }
 export type Named = { kind: string; ref: string; name: string | null; erased: boolean; method?: string }
@@ -90,24 +92,21 @@ async function refOf(ctx: FeatureContext, asked: string | undefined): Promise<st
 /** Puts names to commitments: every member whose salt is still there is committed to again and compared. */
 async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<EvidenceRow[]> {
   const { orgId } = ctx.actor
-  const [members, machines] = await Promise.all([
-    ctx.db.member.findMany({ where: { orgId }, select: { id: true, name: true } }),
-    ctx.db.machine.findMany({ where: { orgId }, select: { id: true, label: true } }),
-  ])
+  const entries = rows.map(row => JSON.parse(Buffer.from(row.bytes).toString('utf8')) as EvidenceEntry)
+  const members = await ctx.db.member.findMany({ where: { orgId }, select: { id: true, name: true } })
   const salts = await ctx.db.evidencePerson.findMany({ where: { memberId: { in: members.map(member => member.id) } } })
   const everybody = seesEverybody(ctx.actor)
   const names = new Map(members.map(member => [member.id, everybody || isSelf(ctx, member.id) ? member.name : null]))
   const people = new Map(
     salts.map(({ memberId, salt }) => [personCommitment(memberId, salt, crypto.sha256), names.get(memberId) ?? null]),
   )
-  const labels = new Map(machines.map(machine => [machine.id, machine.label]))
+  const things = await nameThings(ctx, entries, names)
   const named = (kind: string, ref: string): Named => {
     if (kind === 'member') return { kind, ref, name: people.get(ref) ?? null, erased: !people.has(ref) }
-    if (kind === 'machine') return { kind, ref, name: labels.get(ref) ?? null, erased: false }
-    return { kind, ref, name: kind === 'system' ? 'Control plane' : null, erased: false }
+    return { kind, ref, name: kind === 'system' ? 'Control plane' : (things.get(ref) ?? null), erased: false }
   }
-  return rows.map(row => {
-    const entry = JSON.parse(Buffer.from(row.bytes).toString('utf8')) as EvidenceEntry
+  return rows.map((row, i) => {
+    const entry = entries[i]!
     return {
       seq: row.seq,
       at: row.receivedAt,
@@ -119,9 +118,50 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
       },
       subject: entry.subject ? named(entry.subject.kind, entry.subject.ref) : null,
       data: entry.data,
+      mentioned: Object.fromEntries(
+        Object.values(entry.data).flatMap(value => {
+          const name = typeof value === 'string' ? things.get(value) : undefined
+          return name === undefined ? [] : [[value as string, name]]
+        }),
+      ),
       leaf: row.leaf,
     }
   })
+}
+
+/**
+ * What the organisation's things are called now, as far as the entries name them by id: machines, providers, keys by what
+ * they sign; invitations and credentials by their person, for readers who may know them. None of it stands in the ledger.
+ */
+async function nameThings(
+  ctx: FeatureContext,
+  entries: readonly EvidenceEntry[],
+  people: ReadonlyMap<string, string | null>,
+): Promise<Map<string, string>> {
+  const { orgId } = ctx.actor
+  const ids = entries.flatMap(({ actor, subject, data }) => [
+    actor.ref,
+    ...(subject ? [subject.ref] : []),
+    ...Object.values(data).filter(value => typeof value === 'string'),
+  ])
+  const of = { orgId, id: { in: [...new Set(ids)] } }
+  const [machines, connections, keys, invitations, credentials] = await Promise.all([
+    ctx.db.machine.findMany({ where: of, select: { id: true, label: true } }),
+    ctx.db.oidcConnection.findMany({ where: of, select: { id: true, name: true } }),
+    ctx.db.organisationKey.findMany({ where: { orgId, kid: of.id }, select: { kid: true, role: true } }),
+    seesEverybody(ctx.actor) ? ctx.db.invitation.findMany({ where: of, select: { id: true, name: true } }) : [],
+    ctx.db.token.findMany({ where: of, select: { id: true, memberId: true } }),
+  ])
+  return new Map([
+    ...machines.map(({ id, label }) => [id, label] as const),
+    ...connections.map(({ id, name }) => [id, name] as const),
+    ...keys.map(({ kid, role }) => [kid, role] as const),
+    ...invitations.map(({ id, name }) => [id, name] as const),
+    ...credentials.flatMap(({ id, memberId }) => {
+      const name = people.get(memberId)
+      return name ? [[id, name] as const] : []
+    }),
+  ])
 }
 
 /** More than this is asked for in parts, by dates. */

@@ -106,13 +106,8 @@ export async function pollAdminLogin(visit: Visit, input: { deviceCode: string }
     const system = { ...visit, actor: { kind: 'system', orgId: login.orgId } as const }
     await recordEvidence(tx, system, {
       kind: 'credential.issued',
-      subject: { kind: 'credential', id },
-      data: { expiresAt: expiresAt.toISOString() },
-    })
-    await recordEvidence(tx, system, {
-      kind: 'credential.issued',
       subject: { kind: 'member', id: member.id },
-      data: { credential: id },
+      data: { credential: id, expiresAt: expiresAt.toISOString() },
     })
     return { state: 'issued', token, expiresAt, member: { id: member.id, name: member.name, role: member.role } }
   })

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { csvQuery, daysBetween, filterInput } from '#app/(console)/[org]/audit/audit-filter.ts'
-import { entryFacts, entryGist } from '#app/(console)/[org]/audit/entry-data.ts'
+import { entryFacts } from '#app/(console)/[org]/audit/entry-data.ts'
 import { KIND_WORDS, kindChoices } from '#app/(console)/[org]/audit/kind-words.ts'
 import { whoText } from '#app/(console)/[org]/audit/who-text.ts'
 import { mayGive, offeredRoles } from '#app/(console)/[org]/members/offered-roles.ts'
 import { ageChoices, selfChoices, shownKeys, typedDomains } from '#app/(console)/[org]/settings/setting-words.ts'
 import type { MemberActor } from '#core/actor.ts'
 import { EVIDENCE_KINDS } from '#core/evidence/entry.ts'
-import { maySetRole } from '#core/permission.ts'
+import { maySetRole, UNDATED_SIGN_IN } from '#core/permission.ts'
 import { ALL_ROLES } from '#core/role.ts'
 
 test('a role is offered exactly where the server would let it be given', () => {
@@ -60,16 +60,10 @@ test('no fact of an entry is left out, and moments are told as moments', () => {
   expect(facts.find(fact => fact.key === 'Digest')).toMatchObject({ code: true, text: data.digest })
   expect(facts.find(fact => fact.key === 'Why')?.text).toBe('five wrong codes')
   expect(facts.find(fact => fact.key === 'Rules')?.text).toBe('[{"name":"a"}]')
-})
-
-test('an entry tells what sets it apart', () => {
-  expect(entryGist('member.role_changed', { from: 'member', to: 'lead' })).toBe('member → lead')
-  expect(entryGist('organisation.setting_changed', { setting: 'name' })).toBe('name')
-  expect(entryGist('organisation.setting_changed', { setting: 'maxAgeS', from: 86400, to: 21600 })).toBe(
-    'greatest age of rules: 1\u00a0day → 6\u00a0hours',
-  )
-  expect(entryGist('approval.requested', { rules: [{ name: 'session-spend', digest: 'x' }] })).toBe('org:session-spend')
-  expect(entryGist('organisation.created', {})).toBeUndefined()
+  expect(entryFacts({ connection: 'idp_x' }, { idp_x: 'Acme login' })[0]?.text).toBe('Acme login (idp_x)')
+  expect(entryFacts({ authnAt: UNDATED_SIGN_IN.toISOString() })[0]).toMatchObject({
+    text: 'the provider does not say when',
+  })
 })
 
 test('nobody is named whom the reader may not see, and an erased name is said to be erased', () => {

@@ -2,9 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { csvText } from '#core/csv.ts'
 import { entryLeaf } from '#core/evidence/entry.ts'
 import { evidenceRows, listEvidence } from '#server/features/audit.ts'
+import { addConnection } from '#server/features/connection.ts'
 import { recordEvidence } from '#server/features/evidence.ts'
+import { inviteMember } from '#server/features/invitation.ts'
 import { getOverview } from '#server/features/overview.ts'
 import { takeReport } from '#server/features/report/report.ts'
+import { rotateKey } from '#server/features/root.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { reportOf, signReport, someDigest } from '../../support/connector.ts'
 import { useDatabase } from '../../support/db.ts'
@@ -113,6 +116,43 @@ describe('the audit list', () => {
     expect((await listEvidence(as(dev, 'member'), { actor: org.ownerId })).items).toEqual([])
   })
 
+  it('names invited people, providers, keys and credentials, a member sees none of the people', async () => {
+    await inviteMember(owner(), { email: 'yara@new.test', name: 'Yara', role: 'lead' })
+    const provider = {
+      name: 'Login',
+      issuer: 'https://login.example.com',
+      clientId: 'x',
+      clientSecret: 'y',
+      domains: [],
+    }
+    const connection = await addConnection(owner(), provider, async () => {})
+    const { kid } = await rotateKey(owner(), { role: 'fresh' })
+    const about = async (ctx: ReturnType<typeof as>, kind: string) => {
+      const [item] = (await listEvidence(ctx, { kind })).items
+      return [item!.subject!.name, item!.mentioned]
+    }
+    expect(await about(owner(), 'member.invited')).toEqual(['Yara', {}])
+    expect(await about(as(dev, 'member'), 'member.invited')).toEqual([null, {}])
+    expect((await listEvidence(owner(), { subject: connection.id })).items[0]!.subject!.name).toBe('Login')
+    const [name, mentioned] = await about(owner(), 'key.rotated')
+    expect(name).toBe('fresh')
+    expect(mentioned).toMatchObject({ [kid]: 'fresh' })
+    const other = await makeOrganisation(db.prisma)
+    await db.prisma.$transaction(tx =>
+      recordEvidence(
+        tx,
+        { actor: actorOf(other, other.ownerId, 'owner'), now: new Date(), random },
+        {
+          kind: 'connection.removed',
+          subject: { kind: 'connection', id: connection.id },
+          data: { machine: machine.id },
+        },
+      ),
+    )
+    const theirs = contextOf(db.prisma, actorOf(other, other.ownerId, 'owner'))
+    expect(await about(theirs, 'connection.removed')).toEqual([null, {}])
+  })
+
   it('an erased salt leaves an entry of which nobody can say whose it was, and the ledger unchanged', async () => {
     const gone = await makeMember(db.prisma, org, 'member', 'Gone')
     await db.prisma.$transaction(tx =>
@@ -144,7 +184,8 @@ describe('the audit list', () => {
   it('holds no name, address or free text of anybody in its bytes', async () => {
     const rows = await db.prisma.evidenceEntry.findMany({ where: { orgId: org.id } })
     const all = rows.map(row => Buffer.from(row.bytes).toString()).join('\n')
-    for (const secret of ['Dana', 'Olga', '@', 'for a test', dev, org.ownerId]) expect(all).not.toContain(secret)
+    for (const secret of ['Dana', 'Olga', 'Yara', '@', 'for a test', dev, org.ownerId])
+      expect(all).not.toContain(secret)
   })
 })
 

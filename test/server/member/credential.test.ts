@@ -79,7 +79,7 @@ describe('team admin login', () => {
     })
     expect(await who(poll.token, at(13 * 3600_000))).toBeNull()
     expect(await pollAdminLogin(visit(at(12_000)), login)).toEqual({ state: 'expired' })
-    expect(await db.prisma.evidenceEntry.count({ where: { orgId: org.id, kind: 'credential.issued' } })).toBe(2)
+    expect(await db.prisma.evidenceEntry.count({ where: { orgId: org.id, kind: 'credential.issued' } })).toBe(1)
   })
 
   it('tells a command that asks too often to slow down, and an old or refused one that it is over', async () => {

@@ -7,7 +7,8 @@ import { Time } from '#app/_ui/time.tsx'
 import type { SessionMethod } from '#core/approval/answer.ts'
 import { methodName } from '#core/permission.ts'
 import type { EvidenceRow } from '../outputs.ts'
-import { entryFacts, entryGist } from './entry-data.ts'
+import { entryFacts } from './entry-data.ts'
+import { entryLine } from './entry-line.ts'
 import { isAlarm, KIND_WORDS } from './kind-words.ts'
 import { whoText } from './who-text.ts'
 
@@ -31,7 +32,7 @@ export function EntryList({ org, rows, size }: { org: string; rows: readonly Evi
                   )}
                   {KIND_WORDS[row.kind] ?? row.kind}
                 </span>
-                <Gist row={row} />
+                <Line row={row} />
               </span>
               <span className="min-w-0 truncate text-ink-2 @max-2xl:order-1 @max-2xl:col-start-2 @max-2xl:text-sm">
                 {whoText(row.actor)}
@@ -48,15 +49,9 @@ export function EntryList({ org, rows, size }: { org: string; rows: readonly Evi
   )
 }
 
-function Gist({ row }: { row: EvidenceRow }) {
-  const words = [gistSubject(row), entryGist(row.kind, row.data)].filter(Boolean).join(', ')
+function Line({ row }: { row: EvidenceRow }) {
+  const words = entryLine(row)
   return words ? <span className="break-words text-ink-2"> · {words}</span> : null
-}
-
-/** Ids of things without a page of their own tell a reader nothing; they stand in the details. */
-function gistSubject({ actor, subject }: EvidenceRow): string | undefined {
-  if (!subject || subject.ref === actor.ref) return undefined
-  return ['member', 'machine', 'approval', 'ruleset', 'root'].includes(subject.kind) ? whoText(subject) : undefined
 }
 
 function Details({ org, row, size }: { org: string; row: EvidenceRow; size: number }) {
@@ -89,7 +84,7 @@ function Details({ org, row, size }: { org: string; row: EvidenceRow; size: numb
           },
         ]
       : []),
-    ...entryFacts(row.data).map(({ key, text, code, when }) => ({
+    ...entryFacts(row.data, row.mentioned).map(({ key, text, code, when }) => ({
       key,
       value: when ? <Time at={when} seconds /> : code ? <code className="break-all">{text}</code> : text,
     })),

@@ -1,0 +1,211 @@
+import { formatPlural } from '#app/_ui/format.ts'
+import type { Ceiling, SessionMethod } from '#core/approval/answer.ts'
+import { ceilingText } from '#core/approval/describe.ts'
+import { CLIENT_NAMES, type Client } from '#core/client.ts'
+import type { EvidenceKind } from '#core/evidence/entry.ts'
+import type { Json } from '#core/json.ts'
+import { methodName } from '#core/permission.ts'
+import { LEVEL_WORDS } from '../level-words.ts'
+import { refusalWords, switchedOffWords } from '../machines/machine-words.ts'
+import type { EvidenceRow } from '../outputs.ts'
+import { ageWords } from '../settings/age-words.ts'
+import { keyName, shortDigest, whoText } from './who-text.ts'
+
+type Row = Pick<EvidenceRow, 'kind' | 'actor' | 'subject' | 'data' | 'mentioned'>
+
+/** What an entry's title leaves open: to whom or what it happened, and what sets it apart. Who did it stands beside it. */
+export const entryLine = (row: Row): string | undefined => {
+  // A kind that a later version writes is shown by its title.
+  const parts = LINES[row.kind]?.(row) ?? []
+  return parts.filter(Boolean).join(', ') || undefined
+}
+
+type Part = string | undefined | false
+/** One line for every kind there is. */
+const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
+  'organisation.created': () => [],
+  'organisation.setting_changed': ({ data }) => [settingLine(data)],
+  'organisation.restored': ({ data }) => [
+    data.reportedVersion !== undefined &&
+      `a machine has version ${text(data.reportedVersion)} of the boundaries, this copy ${text(data.newestVersion)}`,
+    data.markedSize !== undefined &&
+      `the mark outside stands at entry ${text(data.markedSize)}, this copy at entry ${text(data.size)}`,
+  ],
+  'organisation.restore_confirmed': ({ data }) => [`the next boundaries become version ${text(data.nextVersion)}`],
+  'member.invited': ({ subject, data }) => [`${subject?.name ?? 'somebody'} as ${text(data.role)}`],
+  'member.invitation_revoked': ({ subject, data }) => [
+    `of ${subject?.name ?? 'somebody'}`,
+    data.why === 'replaced' && 'a newer one took its place',
+  ],
+  'member.joined': ({ subject, data }) => [
+    `${who(subject)} as ${text(data.role)}`,
+    data.how === 'invitation' ? 'by invitation' : data.how === 'created' && 'with the organisation',
+  ],
+  'member.role_changed': ({ subject, data }) => [`${who(subject)}: ${text(data.from)} → ${text(data.to)}`],
+  'member.removed': ({ subject, data }) => [`${who(subject)}, who was ${text(data.role)}`, ended(data)],
+  'member.signed_in': ({ data, mentioned }) => [
+    data.connection !== undefined
+      ? `through ${mentioned[String(data.connection)] ?? 'a provider'}`
+      : data.method !== undefined && `with ${methodName(data.method as SessionMethod) ?? text(data.method)}`,
+    data.demo === true && 'in demo mode',
+  ],
+  'member.sign_in_refused': ({ subject, data }) => [
+    subject?.kind === 'connection' ? `through ${who(subject)}` : who(subject),
+    SIGN_IN_REFUSALS[String(data.why)] ?? text(data.why),
+  ],
+  'member.laptop_lost': ({ subject, data }) => [`of ${who(subject)}`, ended(data)],
+  'member.signed_out_everywhere': ({ subject, data }) => [who(subject), ended(data)],
+  'connection.created': ({ subject, data }) => [who(subject), text(data.issuer)],
+  'connection.changed': ({ subject }) => [who(subject)],
+  'connection.removed': ({ subject, data }) => [who(subject), ended(data)],
+  'credential.issued': ({ subject }) => [subject?.kind === 'member' ? `to ${who(subject)}` : who(subject)],
+  'credential.revoked': ({ subject }) => [who(subject)],
+  'root.published': ({ data }) => [`number ${text(data.seq)}`, `digest ${shortDigest(String(data.digest))}`],
+  'key.rotated': ({ data }) => [
+    `${keyName(String(data.role))}: ${shortDigest(String(data.old))} → ${shortDigest(String(data.new))}`,
+  ],
+  'ruleset.published': ({ data }) => [
+    `version ${text(data.version)}`,
+    data.rules !== undefined &&
+      `${formatPlural(Number(data.rules), 'rule')}, ${data.enforced === data.rules ? 'all of them' : text(data.enforced)} enforced`,
+    data.rolledBackTo !== undefined && `the text of version ${text(data.rolledBackTo)} again`,
+  ],
+  'ruleset.equivocation': ({ subject, data }) => [
+    `${data.document === 'root' ? `root ${text(data.seq)}` : `version ${text(data.version)}`} is ${shortDigest(String(data.reportedDigest))} at ${who(subject)}`,
+    data.otherDigest === undefined ? 'and not known here' : `${shortDigest(String(data.otherDigest))} elsewhere`,
+  ],
+  'machine.join_line_made': ({ subject }) => [`for a machine of ${who(subject)}`],
+  'machine.joined': ({ actor, subject, data }) => [
+    `${who(actor)} for ${who(subject)}`,
+    data.pinned === 'first use' && 'without a digest to compare',
+  ],
+  'machine.left': ({ subject }) => [who(subject)],
+  'machine.revoked': ({ subject, data }) => [
+    who(subject),
+    data.why === 'laptop_lost'
+      ? 'its laptop was reported lost'
+      : data.why === 'member_removed' && 'its member was removed',
+  ],
+  'machine.cloned': ({ subject, data }) => [
+    who(subject),
+    `report ${text(data.seq)} came with a content of its own after report ${text(data.recordedSeq)}`,
+  ],
+  'machine.reported_refusal': ({ subject, data }) => [`${who(subject)}: ${refusalWords(String(data.code))}`],
+  'machine.level_changed': ({ subject, data }) => [
+    `${clientName(data.client)} on ${who(subject)}: ${level(data.from)} → ${level(data.to)}`,
+    ...(Array.isArray(data.off) ? data.off.map(off => switchedOffWords(String(off))) : []),
+  ],
+  'machine.unguarded_calls': ({ subject, data }) => [
+    `${formatPlural(Number(data.added), 'call')} of ${clientName(data.client)} on ${who(subject)}`,
+  ],
+  'journal.segment': ({ subject, data }) => [
+    `of ${who(subject)}, ${data.from === data.to ? `entry ${text(data.to)}` : `entries ${text(data.from)} to ${text(data.to)}`}`,
+  ],
+  'journal.rolled_back': ({ subject, data }) => [
+    `of ${who(subject)}, to entry ${text(data.seq)} after entry ${text(data.recordedSeq)}`,
+  ],
+  'journal.reset': ({ subject, data }) => [`of ${who(subject)}, after entry ${text(data.recordedSeq)}`],
+  'approval.requested': ({ subject, data }) => [
+    `${who(subject)} for ${rules(data.rules)}`,
+    `${Number(data.approvals) > 1 ? `${text(data.approvals)} times ` : ''}${text(data.role)} or above`,
+  ],
+  'approval.voted': ({ subject, data }) => [
+    who(subject),
+    scope(data.asked),
+    `${formatPlural(Number(data.missing), 'approval')} to go`,
+    ...marks(data),
+  ],
+  'approval.vote_refused': ({ subject, data }) => [
+    who(subject),
+    `${data.decision === 'deny' ? 'a denial' : 'an approval'}: ${VOTE_REFUSALS[String(data.code)] ?? text(data.code)}`,
+  ],
+  'approval.approved': ({ subject, data }) => [
+    who(subject),
+    scope(data.scope),
+    Array.isArray(data.until) &&
+      data.until.length > 0 &&
+      `below ${data.until.map(ceiling => ceilingText(ceiling as unknown as Ceiling)).join(' and ')}`,
+    ...marks(data),
+  ],
+  'approval.denied': ({ subject, data }) => [who(subject), ...marks(data)],
+  'approval.expired': ({ subject }) => [who(subject)],
+  'approval.withdrawn': ({ subject, data }) => [who(subject), END_WHYS[String(data.why)] ?? text(data.why)],
+  'approval.used': ({ subject }) => [who(subject)],
+  'approval.lapsed': ({ subject }) => [who(subject)],
+  'approval.revoked': ({ subject, data }) => [who(subject), END_WHYS[String(data.why)] ?? text(data.why)],
+}
+
+const who = (named: Row['subject']): string => (named ? whoText(named) : 'somebody')
+const clientName = (client: Json | undefined): string => CLIENT_NAMES[client as Client] ?? text(client)
+const level = (name: Json | undefined): string => LEVEL_WORDS[String(name)]?.word ?? text(name)
+const text = (value: Json | undefined): string => (value === undefined ? '?' : String(value).replaceAll('_', ' '))
+const scope = (value: Json | undefined): string =>
+  value === 'session' ? 'for the rest of the session' : value === 'step' ? 'for one step' : text(value)
+const marks = (data: Row['data']): Part[] => [
+  data.self === true && 'their own request',
+  data.demo === true && 'in demo mode',
+]
+
+/** `1 machine, 2 sessions and 3 credentials ended`, as far as the entry counts them. */
+function ended(data: Row['data']): Part {
+  const counts = [
+    ['machines', 'machine'],
+    ['sessions', 'session'],
+    ['tokens', 'credential'],
+  ].flatMap(([key, noun]) => (Number(data[key!]) > 0 ? [formatPlural(Number(data[key!]), noun!)] : []))
+  return counts.length > 0 && `${counts.join(' and ')} ended`
+}
+
+function rules(value: Json | undefined): string {
+  const names = (Array.isArray(value) ? value : []).flatMap(rule => {
+    const name = typeof rule === 'string' ? rule : (rule as { name?: Json } | null)?.name
+    return typeof name === 'string' ? [`org:${name}`] : []
+  })
+  return names.length > 0 ? names.join(' and ') : 'a boundary'
+}
+
+const SETTINGS: Record<string, string> = {
+  name: 'name',
+  selfAnswer: 'own requests',
+  whenBroken: 'when a hook is broken',
+  maxAgeS: 'greatest age of rules',
+  adminCredential: 'credentials of the command',
+}
+
+function settingLine({ setting, from, to }: Row['data']): string {
+  const words = (value: Json): string => {
+    if (setting === 'maxAgeS' && typeof value === 'number') return ageWords(value)
+    return value === true ? 'on' : value === false ? 'off' : String(value)
+  }
+  const named = SETTINGS[String(setting)] ?? text(setting)
+  return from === undefined || to === undefined ? named : `${named}: ${words(from)} → ${words(to)}`
+}
+
+const SIGN_IN_REFUSALS: Record<string, string> = {
+  five_wrong_codes: 'five wrong codes were typed',
+  issuer: 'the provider answered under another name',
+  unverified: 'the provider has not verified the address',
+  domain: 'an address of a domain that the provider is not believed about',
+  no_member: 'no member has that address, or another account of the provider has it',
+}
+
+const VOTE_REFUSALS: Record<string, string> = {
+  NOT_APPROVER: 'not theirs to answer',
+  OWN_REQUEST: 'it was their own request',
+  NOT_PENDING: 'it was settled already',
+  FORBIDDEN: 'their role or sign-in does not allow it',
+  CONFLICT: 'they had answered already',
+}
+
+const END_WHYS: Record<string, string> = {
+  withdrawn: 'by the requester',
+  session_ended: 'its session ended',
+  denied_here: 'denied on the machine',
+  rule_gone: 'its rule is no longer in force',
+  left: 'the machine left',
+  revoked: 'the machine was revoked',
+  laptop_lost: 'the laptop was reported lost',
+  member_removed: 'the member was removed',
+  restored: 'the database was restored',
+  undefined: '',
+}
