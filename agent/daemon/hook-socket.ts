@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import type { Home } from '#agent/home.ts'
@@ -67,7 +67,7 @@ export class HookSocket {
 
   /** Bound under another name and renamed, so that no hook ever finds a socket that nobody listens on. */
   private async bind(place: SocketPlace): Promise<void> {
-    mkdirSync(place.folder, { recursive: true, mode: 0o700 })
+    if (!existsSync(place.folder)) mkdirSync(place.folder, { recursive: true, mode: 0o700 })
     const trouble = folderTrouble(place)
     if (trouble) throw new Error(trouble)
     const inPlace = lstatSync(place.path, { throwIfNoEntry: false })
