@@ -172,6 +172,7 @@ export async function joinTeam(
 /** The key is on the disk before the line is spent: a disk that takes nothing costs no line. @throws CommandFailure */
 function keepKey(home: Home, key: PrivateKey): void {
   try {
+    writeJson(home, home.machineKey, key)
   } catch (error) {
     throw new CommandFailure(
       'failed',
