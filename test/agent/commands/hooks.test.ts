@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { socketPlace } from '#agent/hook/socket-place.ts'
+import { chooseForm, readAccounts } from '#agent/hook-form.ts'
 import { RULE } from '../daemon/organisation.ts'
 import { CommandMachine, PlaneWithDoors } from './machine.ts'
 
@@ -75,7 +77,7 @@ describe('hooks install', () => {
       hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] }] },
     }
     writeSettings(own)
-    const ran = await machine.run(['hooks', 'install'])
+    const ran = await machine.run(['hooks', 'install', '--form', 'http'])
     expect(ran.stderr).toBe('')
     expect(ran.code).toBe(0)
     expect(ran.stdout).toContain('Proved:')
@@ -96,7 +98,7 @@ describe('hooks install', () => {
       'SessionStart',
     ])
     expect(readdirSync(claudeFolder()).some(name => name.endsWith('.bak'))).toBe(true)
-    const again = await machine.run(['hooks', 'install', '--json'])
+    const again = await machine.run(['hooks', 'install', '--form', 'http', '--json'])
     expect(again).toMatchObject({ code: 0, json: { changes: [], canary: { ok: true }, level: 'user_hook' } })
     expect(machine.settings().text).toBe(text)
   })
@@ -116,8 +118,8 @@ describe('hooks install', () => {
     }
   })
 
-  it('survives a restart of the daemon: address and token stay', async () => {
-    await machine.run(['hooks', 'install'])
+  it.each(['http', 'command'])('in the %s form survives a restart of the daemon', async form => {
+    await machine.run(['hooks', 'install', '--form', form])
     await machine.endDaemon()
     expect(await machine.run(['hooks', 'status', '--json'])).toMatchObject({
       code: 1,
@@ -132,7 +134,7 @@ describe('hooks install', () => {
 
   it('a proxy in the environment does not divert the hook, because NO_PROXY came with it; without that the canary fails', async () => {
     const env = { HTTP_PROXY: 'http://127.0.0.1:9', https_proxy: 'http://user:pw@127.0.0.1:9' }
-    expect(await machine.run(['hooks', 'install', '--json'], { env })).toMatchObject({
+    expect(await machine.run(['hooks', 'install', '--form', 'http', '--json'], { env })).toMatchObject({
       code: 0,
       json: { canary: { ok: true } },
     })
@@ -148,7 +150,7 @@ describe('hooks install', () => {
   })
 
   it('a project that empties NO_PROXY is told, with the file', async () => {
-    await machine.run(['hooks', 'install'])
+    await machine.run(['hooks', 'install', '--form', 'http'])
     const project = machine.makeFolder('project/.claude')
     writeFileSync(
       join(project, 'settings.json'),
@@ -171,7 +173,7 @@ describe('hooks install', () => {
   })
 
   it('a squatter on the daemon’s port is not taken for it', async () => {
-    await machine.run(['hooks', 'install'])
+    await machine.run(['hooks', 'install', '--form', 'http'])
     const door = JSON.parse(readFileSync(machine.home.daemon, 'utf8')) as { port: number; pid: number }
     const { port } = door
     await machine.endDaemon()
@@ -209,7 +211,94 @@ describe('hooks install', () => {
   })
 })
 
+describe('the form of the hooks', () => {
+  const hookOf = () => machine.settings().json.hooks.PreToolUse.at(-1).hooks[0]
+
+  it('is the one that suits the machine, said with the reason, at the install and in status', async () => {
+    const suits = chooseForm(readAccounts())
+    const ran = await machine.run(['hooks', 'install'])
+    expect(ran.code).toBe(0)
+    expect(ran.stdout).toContain(`The ${suits.form} form, because ${suits.why}.`)
+    expect(ran.stdout).toContain(`an event through the installed ${suits.form} hook reached the daemon`)
+    expect(hookOf().type).toBe(suits.form)
+    expect((await machine.run(['hooks', 'status'])).stdout).toContain(
+      `It is the ${suits.form} form, because ${suits.why}.`,
+    )
+  })
+
+  it('is changed cleanly by --form, proved in each, and the way back to the former bytes is kept', async () => {
+    const before = '{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine"}]}]}}'
+    writeSettings(before)
+    for (const form of ['http', 'command', 'command', 'http', 'command']) {
+      const changed =
+        !existsSync(join(claudeFolder(), 'settings.json')) || hookOf().type !== form || hookOf().command === 'mine'
+      const ran = await machine.run(['hooks', 'install', '--form', form, '--json'])
+      expect(ran).toMatchObject({ code: 0, json: { form, canary: { ok: true, form }, level: 'user_hook' } })
+      expect(ran.json.changes.length > 0).toBe(changed)
+      expect(machine.settings().json.hooks.PreToolUse).toHaveLength(2)
+      expect(hookOf().type).toBe(form)
+      const { hookToken } = JSON.parse(readFileSync(machine.home.tokens, 'utf8')) as { hookToken: string }
+      expect(machine.settings().text.includes(hookToken)).toBe(form === 'http')
+      expect(await machine.run(['hooks', 'status', '--json'])).toMatchObject({
+        code: 0,
+        json: [{ form, outdated: false, canary: { ok: true, form } }],
+      })
+    }
+    expect((await machine.type(['hooks', 'uninstall'], 'uninstall\n')).code).toBe(0)
+    expect(machine.settings().text).toBe(before)
+  })
+
+  it('is one of two', async () => {
+    expect(await machine.run(['hooks', 'install', '--form', 'pipe'])).toMatchObject({ code: 2 })
+    expect(existsSync(claudeFolder())).toBe(false)
+  })
+
+  it('command is not proved by a program that answers for ours, by a folder open to others, or by a killed daemon', async () => {
+    await machine.run(['hooks', 'install', '--form', 'command'])
+    const { folder } = socketPlace(machine.home.root)!
+    const status = async () => {
+      const { code, json } = await machine.run(['hooks', 'status', '--json'])
+      expect(code).toBe(1)
+      return json[0].canary
+    }
+    const { json } = machine.settings()
+    hookTo(json, { ...hookOf(), command: '/bin/true' })
+    expect(await status()).toMatchObject({ ok: false, why: expect.stringContaining('not by the daemon') })
+    await machine.run(['hooks', 'install', '--form', 'command'])
+    chmodSync(folder, 0o755)
+    expect(await status()).toMatchObject({ ok: false, code: 'refused', why: expect.stringContaining('mode 755') })
+    chmodSync(folder, 0o700)
+    await machine.endDaemon('SIGKILL')
+    expect(await status()).toMatchObject({ ok: false, code: 'daemon_down' })
+  })
+
+  it('command with a module that a project loads into it is told, with the file', async () => {
+    await machine.run(['hooks', 'install', '--form', 'command'])
+    const project = machine.makeFolder('project/.claude')
+    writeFileSync(join(project, 'settings.json'), JSON.stringify({ env: { NODE_OPTIONS: '--require ./x.cjs' } }))
+    const ran = await machine.run(['hooks', 'status'], { cwd: join(project, '..') })
+    expect(ran.stdout).toMatch(/risk .*NODE_OPTIONS in .*project/)
+  })
+})
+
+const hookTo = (settings: { hooks: { PreToolUse: { hooks: unknown[] }[] } }, hook: unknown) => {
+  settings.hooks.PreToolUse.at(-1)!.hooks[0] = hook
+  writeSettings(settings)
+}
+
 describe('hooks uninstall', () => {
+  it('shows nothing of the settings to whoever it refuses', async () => {
+    await machine.run(['hooks', 'install'])
+    const { text } = machine.settings()
+    const ran = await machine.run(['hooks', 'uninstall'])
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    const agent = await machine.type(['hooks', 'uninstall'], 'uninstall\n', { CLAUDECODE: '1' })
+    expect(agent.code).toBe(1)
+    expect(agent.screen).not.toContain('PreToolUse')
+    expect(machine.settings().text).toBe(text)
+    expect((await machine.run(['hooks', 'uninstall', '--dry-run'])).stdout).toContain('removed the PreToolUse hook')
+  })
+
   it('gives the former bytes back once a person typed the word', async () => {
     const before = '{\n  "permissions": { "allow": [ "Read" ] }\n}\n'
     writeSettings(before)
