@@ -103,9 +103,13 @@ test('a database that is killed is started again under the running server', asyn
   await expect.poll(answers).toBe(true)
 })
 
-test('a port that is in use is said, with the way out', async () => {
-  await start()
+test('a second start of the same says where the first one is; one with another data folder, how to go on', async () => {
+  const first = await start()
+  await expect(start()).rejects.toThrow(`ended with 0: \n  Holdpoint already runs at ${ADDRESS}, with the data folder`)
+  data = mkdtempSync(path.join(os.tmpdir(), 'start-'))
   await expect(start()).rejects.toThrow(
-    `Port ${PORT} is in use by another program. Choose another: PORT=${PORT + 1} npm start`,
+    `Port ${PORT} is in use by a Holdpoint with another data folder. Choose another: PORT=${PORT + 1} npm start`,
   )
+  expect(await answers()).toBe(true)
+  await stopped(first, 'SIGINT')
 })

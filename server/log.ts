@@ -24,14 +24,14 @@ function write(level: 'info' | 'warn' | 'error', event: string, fields: Fields =
 export const log = {
   info: (event: string, fields?: Fields) => write('info', event, fields),
   warn: (event: string, fields?: Fields) => write('warn', event, fields),
-  /** `note` of an error of ours, or the message of another; stacks only when HOLDPOINT_TRACE is set. */
+  /** `note` of an error of ours, or the message of another; stacks only when HOLDPOINT_DEBUG is set. */
   error: (event: string, error: unknown, fields?: Fields) => {
     const e = error instanceof Error ? error : new Error(String(error))
     const note = (e as { note?: string }).note
     write('error', event, {
       ...fields,
       message: note ?? e.message,
-      ...(process.env.HOLDPOINT_TRACE ? { stack: e.stack } : {}),
+      ...(process.env.HOLDPOINT_DEBUG ? { stack: e.stack } : {}),
     })
   },
 }

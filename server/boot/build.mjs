@@ -1,8 +1,10 @@
 // `npm run build`, and the build that `npm start` makes when the sources changed since the last one.
 import fs from 'node:fs'
 import path from 'node:path'
+import readline from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { runChild } from './child.mjs'
+import { stripVTControlCharacters } from 'node:util'
+import { ended, startChild } from './child.mjs'
 import { root } from './environment.mjs'
 import { fingerprint } from './fingerprint.mjs'
 import { ensureGenerated, ensureInstalled, seconds } from './install.mjs'
@@ -37,10 +39,21 @@ async function build() {
   const next = path.join(root, 'node_modules/next/dist/bin/next')
   // What `next dev` knew of pages that may be gone by now; Next would have it type-checked.
   fs.rmSync(path.join(root, '.next/dev/types'), { recursive: true, force: true })
-  await runChild(process.execPath, [next, 'build'], { cwd: root, env, failure: '`next build` did not succeed' })
+  await runNext(next, env)
   copyStatic('.next/static')
   copyStatic('public')
   await bundleParts() // after Next, which empties its folder first
+}
+
+/** With its progress, and without the table of every route that it ends with. */
+async function runNext(next, env) {
+  const child = startChild(process.execPath, [next, 'build'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let quiet = false
+  for await (const line of readline.createInterface(child.stdout)) {
+    quiet ||= /^Route \(app\)/.test(stripVTControlCharacters(line)) && !process.env.HOLDPOINT_DEBUG
+    if (!quiet && line.trim() !== '') console.log(line)
+  }
+  if ((await ended(child)) !== 0) throw new Error('`next build` did not succeed')
 }
 
 /** Next leaves these out of the standalone folder because a CDN could serve them. */

@@ -3,7 +3,8 @@ import path from 'node:path'
 import { endChildren, ended, startChild } from './child.mjs'
 import { dataFolder, publicUrl, removeTemporary, root, serverEnvironment } from './environment.mjs'
 import { ensureGenerated, ensureInstalled } from './install.mjs'
-import { answering, assertPortFree, startServer } from './serving.mjs'
+import { nameRunning } from './running.mjs'
+import { answering, findPort, startServer } from './serving.mjs'
 
 const NEXT = path.join(root, 'node_modules/next/dist/bin/next')
 const say = line => console.log(line)
@@ -31,7 +32,7 @@ export async function launch({ dev = false } = {}) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(0))
   if (process.env.npm_lifecycle_event) followShell(stop)
   try {
-    await serve(dev, onStop, isStopping)
+    if ((await serve(dev, onStop, isStopping)) === 'runs_already') await stop(0)
   } catch (error) {
     if (!isStopping()) console.error(`\n${process.env.HOLDPOINT_DEBUG ? error.stack : error.message}\n`)
     await stop(1)
@@ -45,15 +46,21 @@ function followShell(stop) {
 }
 
 async function serve(dev, onStop, isStopping) {
-  await assertPortFree()
+  onStop(removeTemporary)
+  const data = dataFolder()
+  const running = await findPort(data)
+  if (running) {
+    say(`\n  Holdpoint already runs at ${running.url}, with the data folder ${data} (process ${running.pid}).`)
+    say('  Nothing was started. Ctrl-C where it was started stops it.\n')
+    return 'runs_already'
+  }
+  onStop(nameRunning(data))
   await ensureInstalled(say)
   await ensureGenerated(say)
   const build = await import('./build.mjs')
   await (dev ? build.bundleParts() : build.ensureBuilt(say))
   const { openDatabase } = await import('./database.mjs')
   if (isStopping()) return
-  const data = dataFolder()
-  onStop(removeTemporary)
   const opening = openDatabase(data, say)
   onStop(() => opening.then(database => database.leave()).catch(() => {})) // also when asked to stop half-way
   const env = serverEnvironment({ data, databaseUrl: (await opening).url })

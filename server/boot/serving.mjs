@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { startChild } from './child.mjs'
 import { root, wantedHost, wantedPort } from './environment.mjs'
+import { findRunning } from './running.mjs'
 
 /** It names an address that is not the one to use. */
 const BANNER = /^(\s*$|▲ Next\.js|- (Local|Network):|✓ (Ready|Running next\.config))/
@@ -13,18 +14,42 @@ const BANNER = /^(\s*$|▲ Next\.js|- (Local|Network):|✓ (Ready|Running next\.
 /** The server of a launcher that was killed needs a moment to notice. */
 const PORT_WAIT_MS = 2500
 
-/** Throws, in words for the person at the keyboard, when the wanted port is not free. */
-export async function assertPortFree() {
+/**
+ * Waits for the wanted port, a moment at most. Throws, in words for the person at the keyboard, when somebody else has it.
+ * @param {string} data
+ * @returns {Promise<{ url: string, pid: number } | undefined>} the Holdpoint of this very data folder, when it has the port
+ */
+export async function findPort(data) {
   const port = wantedPort()
   for (const until = Date.now() + PORT_WAIT_MS; ; await pause(100)) {
     const error = await listenFailure(port)
-    if (!error) return
+    if (!error) return undefined
     if (error.code !== 'EADDRINUSE') throw new Error(`Cannot listen on ${wantedHost()}:${port}: ${error.message}`)
+    const running = findRunning(data)
+    if (running) return running
     if (Date.now() > until) {
-      throw new Error(`Port ${port} is in use by another program. Choose another: PORT=${port + 1} npm start`)
+      const whose = (await isHoldpoint(port)) ? 'a Holdpoint with another data folder' : 'another program'
+      throw new Error(`Port ${port} is in use by ${whose}. Choose another: PORT=${port + 1} npm start`)
     }
   }
 }
+
+/** By the answer of its health check, which is the same for everybody. */
+async function isHoldpoint(port) {
+  try {
+    const answer = await fetch(`http://${reachable()}:${port}/healthz`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PORT_WAIT_MS),
+    })
+    const said = await answer.json()
+    return typeof said.ok === 'boolean' && Object.keys(said).length === 1
+  } catch {
+    return false
+  }
+}
+
+/** The wanted host as this machine reaches it. */
+const reachable = () => (wantedHost() === '0.0.0.0' ? '127.0.0.1' : wantedHost())
 
 function listenFailure(port) {
   return new Promise(resolve => {
@@ -60,7 +85,7 @@ export function startServer(args, env, { banner = true } = {}) {
  * @param {import('node:child_process').ChildProcess} server
  */
 export async function answering(server) {
-  const host = wantedHost() === '0.0.0.0' ? '127.0.0.1' : wantedHost()
+  const host = reachable()
   while (server.exitCode === null && server.signalCode === null) {
     if (await connects(wantedPort(), host)) return
     await pause(25)
