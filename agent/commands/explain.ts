@@ -114,7 +114,7 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
     const limit = ceilingWords(grant.until)
     const isOver = grant.notAfter !== undefined && Date.parse(grant.notAfter) <= nowMs
     const end = grant.ended
-      ? ` It ${grant.ended === 'revoked' ? 'was revoked' : 'lapsed unused'}.`
+      ? ` ${grant.ended === 'revoked' ? 'It was revoked.' : grant.scope === 'step' ? 'It lapsed unused.' : 'That time is over.'}`
       : grant.spentBy
         ? ' It is used up.'
         : isOver
@@ -161,7 +161,7 @@ function stateWords(state: string, by: string, why: string | undefined): string 
       by === 'machine' ? `The request ended here${why ? `: ${endedWords(why)}` : ''}.` : 'The request was withdrawn.',
     revoked:
       by === 'machine' ? `The approval ended here${why ? `: ${endedWords(why)}` : ''}.` : 'The approval was revoked.',
-    lapsed: 'The approval was not used in time.',
+    lapsed: 'The time of the approval is over.',
     used: 'The control plane knows that the answer was used.',
     denied: 'The organisation denied it.',
     approved: 'The organisation approved it.',

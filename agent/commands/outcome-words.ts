@@ -25,6 +25,7 @@ export function outcomeWords(record: DecisionRecord, nowMs: number): string {
 
 function stateOf(state: ApprovalState, record: DecisionRecord, nowMs: number): string {
   const { request, grants } = record
+  const grant = grants.find(one => !one.answeredHere)
   switch (state) {
     case 'pending': {
       const refused = entriesOf(record, 'answer').findLast(answer => !answer.ok)
@@ -32,7 +33,6 @@ function stateOf(state: ApprovalState, record: DecisionRecord, nowMs: number): s
       return `refused; waits for ${plain(request?.role ?? 'the organisation', 40)}`
     }
     case 'approved': {
-      const grant = grants.find(one => !one.answeredHere)
       const of = `approved by the organisation ${grant?.scope === 'session' ? 'for the rest of the session' : 'for one step'}`
       if (grant && isOver(grant, nowMs)) return `${of}; that time is over`
       return grant?.scope === 'session' ? of : `${of}; not used yet`
@@ -42,7 +42,8 @@ function stateOf(state: ApprovalState, record: DecisionRecord, nowMs: number): s
     case 'revoked':
       return `approved, then revoked${becauseOf(record, ': ')}`
     case 'lapsed':
-      return 'approved, and never used in time'
+      // an answer for the session is used without being used up
+      return grant?.scope === 'step' ? 'approved, and never used in time' : 'approved; that time is over'
     case 'denied':
       return 'denied by the organisation'
     case 'expired':
@@ -56,8 +57,8 @@ function stateOf(state: ApprovalState, record: DecisionRecord, nowMs: number): s
 
 /** Why this machine ended it; empty when the control plane did. */
 function becauseOf(record: DecisionRecord, before: string): string {
-  const ended = entriesOf(record, 'state').findLast(entry => entry.state === 'withdrawn' || entry.state === 'revoked')
-  return ended?.by === 'machine' && ended.why ? `${before}${endedWords(ended.why)}` : ''
+  const why = entriesOf(record, 'state').find(entry => entry.by === 'machine' && entry.why !== undefined)?.why
+  return why === undefined ? '' : `${before}${endedWords(why)}`
 }
 
 /** What a yes that was given on this machine is worth now. */

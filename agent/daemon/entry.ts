@@ -3,8 +3,6 @@ import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import type { Action } from '#core/boundary/shape.ts'
 import type { AlarmKind, ApprovalState } from '#core/protocol.ts'
 
-export type { AlarmKind }
-
 /** A rule as a decision met it: `key` is its name, with `org:` before an organisation's. */
 export type JudgedRule = { key: string; require: string; digest?: string; note?: string }
 

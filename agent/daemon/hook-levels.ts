@@ -4,12 +4,12 @@ import { readJson } from '#agent/home.ts'
 import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
 import { CLIENTS, type Client, type Level } from '#core/client.ts'
-import type { Report } from '#core/protocol.ts'
+import type { HookOff, Report } from '#core/protocol.ts'
 import type { Tokens } from './identity.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What an adapter finds, in the closed words of the report. */
-const OFF: Record<string, Report['hooks'][number]['off'][number]> = {
+const OFF: Record<string, HookOff> = {
   hook_removed: 'hook_edited',
   hook_edited: 'hook_edited',
   hook_elsewhere: 'hook_edited',
@@ -86,7 +86,7 @@ export function hooksUseSocket({ adapters, clientHome }: Pick<Runtime, 'adapters
 }
 
 /** A client's level as it is reported, and what a person can do about it. */
-export type HookState = Report['hooks'][number] & { remedy?: string }
+export type HookState = Omit<Report['hooks'][number], 'off'> & { off: HookOff[]; remedy?: string }
 
 /**
  * Each client's level, read from its settings when asked: whoever has just installed or removed the hooks is told of that and

@@ -222,7 +222,11 @@ function deniedHere(about: About): Decision | undefined {
     if (!question.decision.rules.some(rule => matches.some(match => match.key === rule.key))) continue
     recordDecision(about, { did: 'refused', matches, answeredBy: 'machine', event, question: handle })
     return refuse(
-      refusalText({ matches, state: { kind: 'denied', until: new Date(question.standsUntil!).toISOString() }, handle }),
+      refusalText({
+        matches,
+        state: { kind: 'denied_here', until: new Date(question.standsUntil!).toISOString() },
+        handle,
+      }),
     )
   }
   return undefined

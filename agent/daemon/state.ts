@@ -5,8 +5,8 @@ import { fromUtf8 } from '#core/bytes.ts'
 import { parseJws } from '#core/jws.ts'
 import { ANSWER_MAX_MS } from '#core/limits.ts'
 import { type Micros, parseMicros } from '#core/money.ts'
-import type { ApprovalState } from '#core/protocol.ts'
-import type { AlarmKind, DecisionEntry, Entry } from './entry.ts'
+import type { AlarmKind, ApprovalState } from '#core/protocol.ts'
+import type { DecisionEntry, Entry } from './entry.ts'
 
 /** What an organisation's answer, or a local one, lets through in one session. */
 export type Grant = {

@@ -293,6 +293,27 @@ describe('boundaries', () => {
     })
   })
 
+  it('promote without a file of one’s own names its place and a rule that then works as it stands', async () => {
+    const ran = await machine.run(['boundaries', 'promote', 'my-limit', '--json'])
+    expect(ran).toMatchObject({ code: 4, json: { error: { code: 'no_config' } } })
+    const { message, remedy } = ran.json.error as { message: string; remedy: string }
+    expect(message).toContain(machine.home.config)
+    config(`${/boundaries: .*/.exec(remedy)![0]}\n`)
+    expect(await machine.run(['boundaries', 'promote', 'my-limit', '--json'])).toMatchObject({
+      code: 0,
+      json: { rule: 'my-limit', stage: 'enforce', changed: true },
+    })
+    await machine.run(['daemon', 'start'])
+    expect((await machine.run(['boundaries', 'status', '--json'])).json.rules).toMatchObject([
+      { name: 'my-limit', stage: 'enforce' },
+    ])
+  })
+
+  it('promote says of a file that is there and cannot be read that it is there', async () => {
+    mkdirSync(machine.home.config)
+    expect((await machine.run(['boundaries', 'promote', 'x', '--json'])).json.error.code).toBe('config_unreadable')
+  })
+
   it('shows a broken file with its line, and what stays in force', async () => {
     config('boundaries:\n  - name: x\n    action: fly\n')
     await machine.run(['daemon', 'start'])

@@ -41,6 +41,25 @@ describe('install', () => {
     const ran = await machine.run(['install', '--join', plane.line, '--json'])
     expect(ran).toMatchObject({ code: 0, json: { joined: { pin: 'digest', rulesVersion: 1 } } })
   })
+
+  it.each([[['install', '--join']], [['join']]])('%j joins under the name that --label gives', async command => {
+    const ran = await machine.run([...command, plane.line, '--label', 'build-1', '--json'])
+    expect(ran.code).toBe(0)
+    expect(plane.calls.find(call => call.route === 'POST join')!.body.label).toBe('build-1')
+    expect(JSON.stringify(ran.json)).toContain('"label":"build-1"')
+  })
+
+  it.each(['two words', '-x', 'a'.repeat(64), 'ü', '$(id)'])(
+    'refuses the name %j before anything is sent',
+    async label => {
+      expect(await machine.run(['join', plane.line, `--label=${label}`, '--json'])).toMatchObject({
+        code: 2,
+        json: { error: { code: 'label' } },
+      })
+      expect(plane.calls).toEqual([])
+      nothingKept()
+    },
+  )
 })
 
 describe('join', () => {

@@ -73,6 +73,54 @@ describe('team', () => {
     expect((await machine.run(['team', 'status', '--json'])).json.rules.version).toBe(1)
   })
 
+  it('a revoked machine says so in every command that meets it, with one way out', async () => {
+    plane.org.publish(RULE('deny'))
+    await machine.run(['join', plane.line])
+    await machine.run(['daemon', 'start'])
+    plane.org.revoked = true
+    const REVOKED = 'This machine was revoked; ask an admin for a new line.'
+    for (const command of [
+      ['team', 'sync'],
+      ['team', 'web', '--no-open'],
+    ]) {
+      expect(await machine.run([...command, '--json'])).toMatchObject({
+        code: 1,
+        json: { error: { code: 'revoked', message: REVOKED, remedy: expect.stringContaining('`holdpoint leave`') } },
+      })
+      expect((await machine.run(command)).stderr).toContain(REVOKED)
+    }
+    expect((await machine.run(['team', 'status'])).stdout).toContain(REVOKED)
+    expect((await machine.run(['team', 'status', '--json'])).json.rules.lastError.code).toBe('revoked')
+  })
+
+  it('sync tells that the control plane cannot be reached by an exit code of its own', async () => {
+    await machine.run(['join', plane.line])
+    await machine.run(['daemon', 'start'])
+    plane.org.goDown()
+    const ran = await machine.run(['team', 'sync'])
+    expect(ran).toMatchObject({ code: 5, stdout: '' })
+    expect(ran.stderr).toMatch(
+      /Not synchronised\. The control plane cannot be reached: .*\.\nWhat was in force|stays in force/,
+    )
+  })
+
+  it('status tells what a pin rests on once the keys were rotated', async () => {
+    plane.org.publish(RULE('deny'))
+    const joinedWith = plane.org.rootDigest
+    await machine.run(['join', plane.line])
+    await machine.run(['daemon', 'start'])
+    expect((await machine.run(['team', 'status'])).stdout).not.toContain('rotated')
+    plane.org.rotate('ruleset')
+    plane.org.publish(RULE('deny'))
+    await machine.run(['team', 'sync'])
+    const { stdout } = await machine.run(['team', 'status'])
+    expect(stdout).toContain(`root document 2, digest ${plane.org.rootDigest}`)
+    expect(stdout).toContain('each new document is signed by the keys of the one before')
+    expect(stdout).toContain(
+      `joined with root document 1, digest ${joinedWith}: checked against the digest of the join line`,
+    )
+  })
+
   it('web prints a look-only link and hands no other address to a browser', async () => {
     await machine.run(['join', plane.line])
     plane.routes['POST sign-in-links'] = () => ({

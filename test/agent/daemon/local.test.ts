@@ -219,7 +219,7 @@ describe('ask, with nobody there', () => {
       handle,
       state: 'denied',
     })
-    expect((await call('toolu_2', attended)).reason).toContain('denied by a person')
+    expect((await call('toolu_2', attended)).reason).toContain('denied on this machine')
     machine.offset += 24 * 3600_000 + 1
     expect((await call('toolu_3', attended)).decision).toBe('ask')
   })

@@ -127,10 +127,12 @@ describe('refusalText', () => {
     { kind: 'rule_denies' },
     { kind: 'waiting_here', command: 'holdpoint approve bnd-1a2b3c4d5e6f' },
     { kind: 'waiting', role: 'lead', url: 'https://h.example/o/acme/approvals/bnd-1a2b3c4d5e6f' },
-    { kind: 'denied', until: '2026-12-01T12:00:00Z' },
+    { kind: 'denied', until: '2026-12-01T12:00:00Z', url: 'https://h.example/acme/approvals/bnd-1a2b3c4d5e6f' },
+    { kind: 'denied_here', until: '2026-12-01T23:59:59.999Z' },
     { kind: 'expired' },
     { kind: 'withdrawn' },
-    { kind: 'unreachable', role: 'admin' },
+    { kind: 'unreachable', role: 'admin', url: 'https://h.example/acme/approvals/bnd-1a2b3c4d5e6f' },
+    { kind: 'revoked' },
     { kind: 'stale' },
   ]
 
@@ -158,13 +160,26 @@ describe('refusalText', () => {
       'holdpoint approve',
       'waiting for',
       'denied by a person',
+      'denied on this machine',
       'expired',
       'withdrawn',
       'cannot be reached',
+      'was revoked',
       'too long',
     ]
     for (const [i, word] of own.entries())
       expect(words.flatMap((text, j) => (text.includes(word) ? [j] : []))).toEqual([i])
+  })
+
+  it('says times as people read them, with their zone, and where a request can be answered or looked at', () => {
+    for (const state of states) {
+      const text = adviceText(state)
+      expect(text).not.toMatch(/\dT\d|\dZ/)
+      if ('until' in state) expect(text).toMatch(/until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+      if ('url' in state) expect(text).toContain(state.url)
+    }
+    // cut, never rounded up to a minute in which it no longer stands
+    expect(adviceText({ kind: 'denied_here', until: '2026-12-01T23:59:59.999Z' })).toContain('2026-12-01 23:59 UTC')
   })
 })
 
