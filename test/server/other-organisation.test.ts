@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { TRPCError } from '@trpc/server'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { MemberActor } from '#core/actor.ts'
@@ -8,7 +9,9 @@ import { isAppError } from '#core/error.ts'
 import { parseJoinLine } from '#core/protocol.ts'
 import { makeToken } from '#core/token.ts'
 import { approvalCsv, auditCsv, machineCsv, memberCsv, ruleSetCsv } from '#server/api/csv-doors.ts'
+import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { appRouter } from '#server/api/root.ts'
+import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { createCallerFactory } from '#server/api/trpc.ts'
 import { cookieName } from '#server/auth/cookies.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
@@ -16,6 +19,7 @@ import { startAdminLogin } from '#server/features/credential.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { hashToken } from '#server/keys/token-hash.ts'
+import { Browser } from '#test/support/browser.ts'
 import { admin, ask, doors, joinBody, reportOf, signReport } from '../support/connector.ts'
 import { useDatabase } from '../support/db.ts'
 import {
@@ -396,9 +400,17 @@ const routes = readdirSync(V1, { recursive: true, encoding: 'utf8' })
   .map(file => path.dirname(file).replaceAll(path.sep, '/'))
 
 describe('routes below /api/v1', () => {
-  it('all stand in the table', () => {
+  it('all stand in the table, with every method', () => {
     expect(routes.filter(route => !ROUTES[route])).toEqual([])
     expect(Object.keys(ROUTES).filter(route => !routes.includes(route))).toEqual([])
+    const cases = readFileSync(fileURLToPath(import.meta.url), 'utf8')
+    const untried = routes.flatMap(route => {
+      const file = readFileSync(path.join(V1, route, 'route.ts'), 'utf8')
+      const handlers = [...file.matchAll(/(\w+) as (?:GET|HEAD|POST|PUT|PATCH|DELETE)\b/g)].map(([, name]) => name!)
+      expect(handlers, route).not.toEqual([])
+      return handlers.filter(name => !new RegExp(`\\b(doors|admin)\\.${name}\\b`).test(cases))
+    })
+    expect(untried).toEqual([])
   })
 
   // the machine leaves last
@@ -417,39 +429,105 @@ describe('routes below /api/v1', () => {
   )
 })
 
-it('the audit as a CSV is given for the session’s own organisation only', async () => {
+/** A browser session of ours, as the doors of the web app find it. */
+async function signedIn(): Promise<string> {
   const token = makeToken('session', random(32))
   const now = new Date()
-  const expiresAt = new Date(now.getTime() + 3600_000)
   await db.prisma.session.create({
     data: {
-      id: 'ses_csv0000000000000',
+      id: `ses_${hashToken(token).slice(0, 16)}`,
       tokenHash: hashToken(token),
       memberId: me.memberId,
       orgId: own.id,
       method: 'email_code',
       authnAt: now,
       createdAt: now,
-      expiresAt,
+      expiresAt: new Date(now.getTime() + 3600_000),
     },
   })
-  const sheets = {
-    audit: auditCsv,
-    members: memberCsv,
-    machines: machineCsv,
-    approvals: approvalCsv,
-    'rule-sets': ruleSetCsv,
-  }
-  for (const [name, door] of Object.entries(sheets)) {
-    const get = (org: string, cookie = `${cookieName('session')}=${token}`) =>
-      door(new Request(`http://localhost:3000/api/export/${name}?org=${org}`, { headers: { cookie } }))
-    const mine = await get(own.slug)
-    expect([name, mine.status]).toEqual([name, 200])
-    expectNothingOfTheirs(await mine.text())
-    expect([name, (await get(theirs.org.slug)).status]).toEqual([name, 404])
-    expect([name, (await get('no-such-organisation')).status]).toEqual([name, 404])
-    expect([name, (await get(own.slug, '')).status]).toEqual([name, 401])
-  }
+  return token
+}
+
+/** Lists as files, by their route. */
+const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
+  approvals: approvalCsv,
+  audit: auditCsv,
+  machines: machineCsv,
+  members: memberCsv,
+  'rule-sets': ruleSetCsv,
+}
+
+describe('lists as CSV', () => {
+  it('all stand in the table', () => {
+    expect(Object.keys(SHEETS)).toEqual(readdirSync('app/api/export').sort())
+  })
+
+  it.each(Object.keys(SHEETS))('%s: of the session’s own organisation only, whatever it is asked about', async name => {
+    const token = await signedIn()
+    const get = (org: string, cookie = `${cookieName('session')}=${token}`, query = '') =>
+      SHEETS[name]!(new Request(`http://localhost:3000/api/export/${name}?org=${org}${query}`, { headers: { cookie } }))
+    const before = await snapshot()
+    for (const asked of ['', ...[theirs.handle, theirs.member, theirs.machine.id].flatMap(asAsked)]) {
+      const mine = await get(own.slug, undefined, asked)
+      expect([asked, mine.status]).toEqual([asked, 200])
+      expectNothingOfTheirs([await mine.text(), [...mine.headers]])
+    }
+    expect((await get(theirs.org.slug)).status).toBe(404)
+    expect((await get('no-such-organisation')).status).toBe(404)
+    expect((await get(own.slug, '')).status).toBe(401)
+    expect(await snapshot()).toEqual(before)
+  })
+})
+
+const asAsked = (id: string) => [`&subject=${id}`, `&actor=${id}`]
+
+/** Every other route: one that names an organisation or something of one is tried here, the rest name nothing of anybody's. */
+const WEB: Record<string, string | (() => Promise<void>)> = {
+  'auth/organisation': async () => {
+    const browser = new Browser()
+    browser.jar.set(cookieName('session'), await signedIn())
+    expect(await browser.post(organisationDoor, { org: theirs.org.slug })).toBe('/sign-in/organisation?error=not_found')
+    expect(await browser.actor()).toMatchObject({ orgSlug: own.slug })
+  },
+  'auth/sso': async () => {
+    const fields = { org: own.slug, connection: theirs.connection }
+    expect(await new Browser().post(singleSignOnDoor, fields)).toBe(`/sign-in?org=${own.slug}&error=no_sso`)
+  },
+  'auth/invitation': async () => {
+    const t = makeToken('invitation', random(32))
+    expect(await new Browser().post(invitationDoor, { t })).toBe(`/invitation?t=${t}&error=invitation`)
+  },
+  'api/auth/[...nextauth]': 'a provider’s way back: with two providers and two organisations in auth/oidc.test.ts',
+  'api/trpc/[trpc]': 'the procedures above',
+  'auth/code': 'takes a code of this browser’s own',
+  'auth/console': 'takes a secret',
+  'auth/device-link': 'takes a secret',
+  'auth/email': 'asks for a code, in the same words for every address',
+  'auth/link': 'takes a secret',
+  'auth/sign-out': 'ends what this browser holds',
+  'connector/[sha256]/holdpoint.cjs': 'the same for everybody',
+  'connector/manifest.json': 'the same for everybody',
+  healthz: 'the same for everybody',
+}
+
+describe('all other routes', () => {
+  const others = readdirSync('app', { recursive: true, encoding: 'utf8' })
+    .filter(file => path.basename(file) === 'route.ts')
+    .map(file => path.dirname(file).replaceAll(path.sep, '/'))
+    .filter(route => !/^api\/(v1|export)\//.test(route))
+
+  it('stand in the table', () => {
+    expect(others.sort()).toEqual(Object.keys(WEB).sort())
+  })
+
+  it.each(Object.keys(WEB).filter(route => typeof WEB[route] === 'function'))(
+    '%s: opens nothing of theirs to us',
+    async route => {
+      const before = await snapshot()
+      await (WEB[route] as () => Promise<void>)()
+      expect(await snapshot()).toEqual(before)
+    },
+  )
 })
 
 it('their join line joins their organisation only, for the member it was made for', async () => {
