@@ -1,9 +1,10 @@
 /** The built connector beside the real Claude Code: what holds, and what is found when nothing does. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Bench, startBench } from '../../clients/bench.ts'
-import { bashScenario, linesRan, runClaudeOn, usageCosting } from '../../clients/claude.ts'
+import { bashScenario, claudeTui, linesRan, runClaudeOn, usageCosting } from '../../clients/claude.ts'
 import { CommandMachine, PlaneWithDoors } from '../commands/machine.ts'
 import { RULE } from '../daemon/organisation.ts'
 
@@ -36,19 +37,80 @@ const calls = (count: number) => [
 const sync = () => machine.run(['team', 'sync'])
 const unguarded = () => plane.org.reports.at(-1)!.unguarded.map(({ client, calls }) => ({ client, calls }))
 
-test('the first response of a session, at $21 against a rule of $20, holds its own call', async () => {
+describe.each(['http', 'command'])('with the %s form of the hook', form => {
+  const install = async (...more: string[]) =>
+    expect((await machine.run(['hooks', 'install', '--form', form, ...more])).code).toBe(0)
+
+  test('the first response of a session, at $21 against a rule of $20, holds its own call', async () => {
+    writeFileSync(machine.home.config, RULE('deny'))
+    await install()
+    const run = await runClaudeOn(bench, { scenario: bashScenario(usageCosting(21)) })
+    expect(run.toolCallsRan).toEqual([])
+    expect(run.toolResults).toMatchObject([{ isError: true, text: expect.stringContaining('$21.0') }])
+  })
+
+  test('below the limit calls run, and each was judged', async () => {
+    writeFileSync(machine.home.config, RULE('deny'))
+    await install()
+    await runClaudeOn(bench, { scenario: calls(3) })
+    expect(linesRan(bench)).toHaveLength(3)
+    const { json } = await machine.run(['daemon', 'status', '--json'])
+    expect(json).toMatchObject({ unguarded: 0, failures: 0 })
+  })
+
+  test('a rule that asks is refused where nobody is at the keyboard, and asked where somebody is', async () => {
+    writeFileSync(machine.home.config, RULE('ask'))
+    await install()
+    const alone = await runClaudeOn(bench, { scenario: bashScenario(usageCosting(21)) })
+    expect(alone.toolCallsRan).toEqual([])
+    expect(alone.toolResults).toMatchObject([{ text: expect.stringContaining('holdpoint approve bnd-') }])
+    const tui = await claudeTui(bench, { scenario: bashScenario(usageCosting(21)) })
+    try {
+      tui.type(tui.prompt)
+      await tui.waitFor(tui.prompt)
+      tui.sendKeys('Enter')
+      await tui.waitFor('requires confirmation')
+      await tui.answer('requires confirmation', 'Enter')
+      await tui.waitFor('final: done')
+    } finally {
+      tui.kill()
+    }
+    expect(linesRan(bench)).toHaveLength(1)
+  })
+
+  test('when the daemon cannot be had a call runs, or is held where the hook was installed to block', async () => {
+    writeFileSync(machine.home.config, RULE('deny'))
+    await install()
+    await machine.endDaemon('SIGKILL')
+    // what would start it again is taken away
+    rmSync(join(machine.home.bin, 'holdpoint.cjs'))
+    await runClaudeOn(bench)
+    expect(linesRan(bench)).toHaveLength(1)
+    const settings = machine.settings().json
+    settings.hooks.PreToolUse[0].hooks[0].onFailure = 'block'
+    const blocked = await runClaudeOn(bench, { settings })
+    expect(linesRan(bench)).toHaveLength(1)
+    expect(blocked.toolResults.at(-1)).toMatchObject({ isError: true })
+  })
+})
+
+test('code that a project’s settings load into the hook’s program answers for it: the call runs, as status warns', async () => {
   writeFileSync(machine.home.config, RULE('deny'))
-  expect((await machine.run(['hooks', 'install'])).code).toBe(0)
-  const run = await runClaudeOn(bench, { scenario: bashScenario(usageCosting(21)) })
-  expect(run.toolCallsRan).toEqual([])
-  expect(run.toolResults).toMatchObject([{ isError: true, text: expect.stringContaining('$21.0') }])
+  expect((await machine.run(['hooks', 'install', '--form', 'command'])).code).toBe(0)
+  const planted = join(bench.project, 'planted.cjs')
+  writeFileSync(planted, 'process.exit(0)')
+  const projectSettings = { env: { NODE_OPTIONS: `--require ${planted}` } }
+  await runClaudeOn(bench, { scenario: bashScenario(usageCosting(21)), projectSettings })
+  expect(linesRan(bench)).toHaveLength(1)
+  const status = await machine.run(['hooks', 'status'], { cwd: bench.project })
+  expect(status.stdout).toMatch(/risk .*NODE_OPTIONS/)
 })
 
 describe('five calls that nobody judged', () => {
   beforeEach(async () => {
     plane.org.publish(RULE('deny', 0))
     await machine.run(['join', plane.line])
-    expect((await machine.run(['hooks', 'install'])).code).toBe(0)
+    expect((await machine.run(['hooks', 'install', '--form', 'http'])).code).toBe(0)
   })
 
   test('because the daemon was killed and its port squatted run, and are at the owner’s within a minute of its return', async () => {
@@ -76,6 +138,17 @@ describe('five calls that nobody judged', () => {
     expect((await machine.run(['boundaries', 'status'])).stdout).toContain(
       '5 tool uses in 1 session ran without a decision',
     )
+  })
+
+  test('are few in the command form, whose own processes bring a killed daemon back, and are counted all the same', async () => {
+    expect((await machine.run(['hooks', 'install', '--form', 'command'])).code).toBe(0)
+    await machine.endDaemon('SIGKILL')
+    await runClaudeOn(bench, { scenario: calls(5) })
+    expect((await machine.run(['daemon', 'status'])).code).toBe(0)
+    await sync()
+    const ran = linesRan(bench).length
+    expect(ran).toBeLessThan(5)
+    expect(unguarded()).toEqual(ran === 0 ? [] : [{ client: 'claude-code', calls: ran }])
   })
 
   test('because the client was started with --bare run, and are found although it never told of its session', async () => {
