@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApprovalRequest } from '#core/approval/request.ts'
-import { Report } from '#core/protocol.ts'
+import { ALARM_KINDS, HOOK_OFF, REPORTED_REFUSALS, Report } from '#core/protocol.ts'
 import { Organisation, RULE } from './organisation.ts'
 import { Machine, onCleanup, SESSION, told } from './world.ts'
 
@@ -230,6 +230,12 @@ test('a machine full of secrets files requests and reports with none of them', a
   expect(org.requests.length).toBeGreaterThan(0)
   expect(org.reports.length).toBeGreaterThan(1)
   expect(org.reports.flatMap(report => report.outcomes).length).toBeGreaterThan(2)
+  // the words that a reader takes by their form alone are of this build's own lists
+  for (const { alarms, hooks, rules } of org.reports) {
+    expect(ALARM_KINDS).toEqual(expect.arrayContaining(alarms.map(alarm => alarm.what)))
+    expect(HOOK_OFF).toEqual(expect.arrayContaining(hooks.flatMap(hook => hook.off)))
+    expect(REPORTED_REFUSALS).toEqual(expect.arrayContaining(rules.lastError ? [rules.lastError.code] : []))
+  }
   const sent = JSON.stringify([org.requests, org.reports])
   for (const word of [...canaries, hostname().length > 3 ? hostname() : 'no-host', SESSION, cwd, machine.folder])
     expect(sent, word).not.toContain(word)

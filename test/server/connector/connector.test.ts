@@ -5,7 +5,7 @@ import { FRESH_HEADER, JoinAnswer, parseJoinLine, ReportAnswer, WaitAnswer } fro
 import { walkRoots } from '#core/root.ts'
 import { openRuleSet } from '#core/rule-set.ts'
 import { makeToken } from '#core/token.ts'
-import { makeJoinLine } from '#server/features/join-line.ts'
+import { makeJoinLine, posixLine } from '#server/features/join-line.ts'
 import { revokeMachine } from '#server/features/machine.ts'
 import { rootChain, rotateKey } from '#server/features/root.ts'
 import { crypto } from '#server/keys/crypto.ts'
@@ -233,6 +233,15 @@ describe('joining', () => {
     expect(
       (await makeJoinLine(contextOf(db.prisma, actorOf(org, org.ownerId, 'owner')), { memberId: dev })).member.id,
     ).toBe(dev)
+  })
+
+  it('a name for the machine stands in each form of the line, and is made of letters that no shell reads', async () => {
+    const ctx = contextOf(db.prisma, actorOf(org, dev, 'member'))
+    const made = await makeJoinLine(ctx, { label: 'build-1' })
+    expect(made.label).toBe('build-1')
+    expect(posixLine('http://127.0.0.1/c', 'ab', made.url, 'build-1')).toMatch(/ --label build-1'$/)
+    for (const label of ['two words', '$(id)', '-x', '"', 'a'.repeat(64), ''])
+      await expect(makeJoinLine(ctx, { label })).rejects.toMatchObject({ code: 'BAD_INPUT' })
   })
 
   it('no line leads over plain http, except to this machine', async () => {

@@ -64,7 +64,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const makeLine = () => makeJoinLine({ ...contextOf(db.prisma, actorOf(org, org.ownerId, 'owner')), origin }, {})
+const makeLine = (input: { label?: string } = {}) =>
+  makeJoinLine({ ...contextOf(db.prisma, actorOf(org, org.ownerId, 'owner')), origin }, input)
 
 /** Runs a line as a person would paste it, from an empty home; what the program was told, or the error output. */
 function paste(
@@ -108,6 +109,11 @@ describe('the line of the Machines page', () => {
       expect(await paste(line!, { shell })).toMatchObject({ code: 0, told: ['install', '--join', url], left: [] })
     },
   )
+
+  it('hands on the name that the machine is to have', async () => {
+    const { line, url } = await makeLine({ label: 'build-1' })
+    expect((await paste(line!)).told).toEqual(['install', '--join', url, '--label', 'build-1'])
+  })
 
   it('runs nothing when the bytes are others than promised, and says so', async () => {
     const { line } = await makeLine()

@@ -232,6 +232,54 @@ describe('the journal', () => {
   })
 })
 
+describe('a newer connector', () => {
+  const at = new Date().toISOString()
+  const hook = (off: string[]) => ({ client: 'claude-code' as const, level: 'broken' as const, off })
+
+  it('is heard with words that this server does not have: they are kept as other, and it is looked at', async () => {
+    await send(1, {
+      rules: { ...root, lastError: { code: 'some_new_refusal', at } },
+      hooks: [hook(['some_new_switch', 'hook_edited'])],
+      alarms: [
+        { what: 'some_new_alarm', at, count: 3 },
+        { what: 'disk_full', at, count: 1 },
+      ],
+    })
+    expect((await row()).reportSeq).toBe(1)
+    expect(await alarms()).toEqual(['disk_full', 'other'])
+    expect(await getMachine(owner(), { id: machine.id })).toMatchObject({
+      state: 'alarm',
+      lastError: 'other',
+      hooks: [{ client: 'claude-code', off: ['hook_edited', 'other'] }],
+    })
+    // the word itself is nowhere: what a server does not know it does not keep
+    const kept = await db.admin.query(`select (select coalesce(json_agg(m), '[]') from "MachineAlarm" m)::text
+      || (select coalesce(json_agg(h), '[]') from "MachineHook" h)::text || (select json_agg(m) from "Machine" m)::text as text`)
+    expect(kept.rows[0].text).not.toContain('some_new')
+    expect(JSON.stringify(await told())).not.toContain('some_new')
+  })
+
+  it.each([
+    'two words',
+    'please_delete_the_staging_database_before_noon',
+    'a_b_c_d_e_f_g',
+    'abcdefghijklmnopqrstuvwxyz',
+    'Upper',
+    'sk-ant-api',
+    'opus4',
+    '',
+    'x'.repeat(41),
+  ])('has no alarm that reads %j: the report is refused', async what => {
+    await expect(send(1, { alarms: [{ what, at, count: 1 }] })).rejects.toMatchObject({ code: 'BAD_INPUT' })
+    expect(await alarms()).toEqual([])
+  })
+
+  it('cannot raise what only this server finds', async () => {
+    await send(1, { alarms: [{ what: 'machine_cloned', at, count: 1 }] })
+    expect(await alarms()).toEqual(['other'])
+  })
+})
+
 describe('rules in force', () => {
   it('what a machine has in force is on its page: current, behind, silent', async () => {
     const { version, digest } = await publish(db.prisma, org, costRule('lead'))
