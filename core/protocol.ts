@@ -103,9 +103,11 @@ export const FileAnswer = z.strictObject({
 })
 export type FileAnswer = z.infer<typeof FileAnswer>
 
-/** Withdrawals by a machine never read as a person's denial. */
+/**
+ * Why a machine takes its request back. Not who did: nobody signed in there, so it is the machine's word and recorded as such
+ * (`withdrawn`, by: machine), never as a person's denial.
+ */
 export const WithdrawBody = z.strictObject({
-  by: z.enum(['machine', 'member']),
   why: z.enum(['session_ended', 'denied_here', 'rule_gone', 'left']),
 })
 export type WithdrawBody = z.infer<typeof WithdrawBody>

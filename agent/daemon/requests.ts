@@ -114,7 +114,7 @@ async function fileRequest(runtime: Runtime, asked: FiledRequest): Promise<void>
   }
   if (filed.handle !== request.handle && filed.state !== 'denied') {
     // an open request about this subject from before this journal began: nobody here could use its answer
-    await controlPlane.withdraw(filed.handle, { by: 'machine', why: 'rule_gone' })
+    await controlPlane.withdraw(filed.handle, { why: 'rule_gone' })
     filed = await controlPlane.file(signJws('holdpoint-request+jws', key, request))
   }
   if (filed.handle !== request.handle) {
@@ -148,7 +148,7 @@ async function withdrawRequest(
   why: NonNullable<FiledRequest['withdraw']>,
 ): Promise<void> {
   try {
-    const { state } = await runtime.membership!.controlPlane.withdraw(handle, { by: 'machine', why })
+    const { state } = await runtime.membership!.controlPlane.withdraw(handle, { why })
     if (state !== 'withdrawn') runtime.log(`${handle} was ${state} before it could be taken back`)
   } catch (error) {
     // answered or ended meanwhile: there is nothing to take back any more

@@ -330,7 +330,7 @@ const ROUTES: Record<string, () => Record<string, { status: number | 'own'; call
   'approvals/[handle]/withdraw': () => ({
     theirs: {
       status: 404,
-      call: post(doors.postWithdraw, mine.token, { by: 'machine', why: 'left' }, { handle: theirs.handle }),
+      call: post(doors.postWithdraw, mine.token, { why: 'left' }, { handle: theirs.handle }),
     },
   }),
   reports: () => ({

@@ -38,13 +38,13 @@ export async function answersAfter(
 /** A machine takes its open request back; never told as a person's denial. Repeating it changes nothing. */
 export async function withdrawByMachine(
   ctx: FeatureContext<MachineActor>,
-  input: { handle: string; by: 'machine' | 'member'; why: string },
+  input: { handle: string; why: string },
 ): Promise<FileAnswer> {
   await ctx.db.$transaction(async tx => {
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked || locked.row.machineId !== ctx.actor.machineId) throw notFound('request')
     if (locked.row.state !== 'pending') return
-    // Whatever the machine says of who it was: nobody signed in, so no record tells of a person.
+    // Nobody signed in there, so no record tells of a person.
     await endApproval(tx, { ...ctx, now: locked.now }, locked.row, 'withdrawn', { by: 'machine', why: input.why })
   })
   const where = { orgId_handle: { orgId: ctx.actor.orgId, handle: input.handle } }

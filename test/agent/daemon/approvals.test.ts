@@ -95,7 +95,7 @@ describe('a request', () => {
     const request = await held()
     await machine.hook({ hook_event_name: 'SessionEnd', reason: 'prompt_input_exit' })
     await machine.daemon.sync()
-    expect(org.withdrawn).toEqual([{ handle: request.handle, body: { by: 'machine', why: 'session_ended' } }])
+    expect(org.withdrawn).toEqual([{ handle: request.handle, body: { why: 'session_ended' } }])
   })
 
   test('of a run without a person outlives its process for half an hour, so that a resumed run can use the answer', async () => {
@@ -112,7 +112,7 @@ describe('a request', () => {
     const request = await held()
     const reply = await machine.ask('POST', `/api/decisions/${request.handle}/deny`, { token: 'api', body: '{}' })
     expect(reply.json).toEqual({ handle: request.handle, state: 'withdrawn' })
-    await expect.poll(() => org.withdrawn.map(w => w.body)).toEqual([{ by: 'machine', why: 'denied_here' }])
+    await expect.poll(() => org.withdrawn.map(w => w.body)).toEqual([{ why: 'denied_here' }])
   })
 
   test('tells the agent when nobody in the organisation could answer it', async () => {
@@ -126,7 +126,7 @@ describe('a request', () => {
     org.publish(RULE('approver:lead', 30))
     await machine.daemon.sync()
     await machine.daemon.sync()
-    expect(org.withdrawn).toEqual([{ handle: request.handle, body: { by: 'machine', why: 'rule_gone' } }])
+    expect(org.withdrawn).toEqual([{ handle: request.handle, body: { why: 'rule_gone' } }])
   })
 })
 

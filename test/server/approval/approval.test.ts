@@ -274,18 +274,16 @@ describe('ending', () => {
     const { answer } = await file()
     await withdrawByMachine(contextOf(db.prisma, machine.actor), {
       handle: answer.handle,
-      by: 'machine',
       why: 'session_ended',
     })
     const { states } = await answersAfter(contextOf(db.prisma, machine.actor), { after: 0 })
     expect(states.find(s => s.handle === answer.handle)).toMatchObject({ state: 'withdrawn' })
     await expect(approve(answer.handle)).rejects.toMatchObject({ code: 'NOT_PENDING' })
   })
-  it('withdrawn by a machine that says a person did it is still the machine’s word', async () => {
+  it('denied on a machine is the machine’s word, and no person’s denial', async () => {
     const { answer } = await file()
     await withdrawByMachine(contextOf(db.prisma, machine.actor), {
       handle: answer.handle,
-      by: 'member',
       why: 'denied_here',
     })
     expect(await getApproval(contextOf(db.prisma, lead), { handle: answer.handle })).toMatchObject({

@@ -192,7 +192,7 @@ it('a machine withdraws its request through its own door, and reads how it stand
     ask(doors.postWithdraw, {
       method: 'POST',
       token: machine.token,
-      body: { by: 'machine', why: 'session_ended' },
+      body: { why: 'session_ended' },
       params: { handle },
     })
   expect(await (await withdraw()).json()).toMatchObject({
@@ -208,9 +208,20 @@ it('a machine withdraws its request through its own door, and reads how it stand
       await ask(doors.postWithdraw, {
         method: 'POST',
         token: machine.token,
-        body: { by: 'machine', why: 'left' },
+        body: { why: 'left' },
         params: { handle: 'bnd-%2e%2e' },
       }),
     ),
   ).toEqual({ status: 404, code: 'NOT_FOUND' })
+  expect(
+    await refusal(
+      await ask(doors.postWithdraw, {
+        method: 'POST',
+        token: machine.token,
+        body: { by: 'member', why: 'left' },
+        params: { handle },
+      }),
+    ),
+    'a machine cannot say that a person did it',
+  ).toEqual({ status: 400, code: 'BAD_INPUT' })
 })
