@@ -12,6 +12,8 @@ export const JWS_TYPES = [
   'holdpoint-request+jws',
   'holdpoint-report+jws',
   'holdpoint-join+jws',
+  'holdpoint-usage+jws',
+  'holdpoint-budgets+jws',
 ] as const
 export type JwsType = (typeof JWS_TYPES)[number]
 

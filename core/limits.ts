@@ -50,3 +50,21 @@ export const OPEN_REQUESTS_PER_MACHINE = 50
 /** An approver's reason and a publish note. */
 export const REASON_MAX = 500
 export const NOTE_MAX = 500
+/** Tag keys of an organisation, `tenant` and `project` among them: each is a column of every report. */
+export const TAG_KEYS_MAX = 8
+/** Days of one upload: a month and a week of a machine that was away; more go in the next. */
+export const UPLOAD_DAYS_MAX = 40
+/** Buckets of one upload: two hundred combinations of model and tags in every quarter hour of a day. */
+export const UPLOAD_BUCKETS_MAX = 20_000
+/** An upload as the door takes it. */
+export const USAGE_BODY_MAX = 4 * 1024 * 1024
+/** The signed bytes within it: base64 makes four letters of three bytes, the header and signature take the rest. */
+export const UPLOAD_PAYLOAD_MAX = 3 * 1024 * 1024
+/** Tokens of one axis of one call: fifty times the largest window there is. */
+export const CALL_TOKENS_MAX = 100_000_000
+/** Tokens of one axis in a quarter hour of one machine: a thousand agents reading a million tokens each minute stay below. */
+export const BUCKET_TOKENS_MAX = 100_000_000_000
+/** Calls in a quarter hour of one machine. */
+export const BUCKET_CALLS_MAX = 10_000_000
+/** A day computed further ahead of the control plane's clock than this is kept apart. */
+export const UPLOAD_AHEAD_MS = 10 * 60_000

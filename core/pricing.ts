@@ -60,6 +60,21 @@ export type UnpricedPolicy = { onUnpricedModel: 'max_rate' | 'zero' | { model: s
 /** What holds where an organisation has not said otherwise. */
 export const DEFAULT_UNPRICED: UnpricedPolicy = { onUnpricedModel: 'max_rate', providers: ['anthropic'] }
 
+/** Who sells the tokens, as far as cards name them. `other` stands for all else. */
+export const PROVIDERS = [
+  'anthropic',
+  'openai',
+  'google',
+  'x-ai',
+  'deepseek',
+  'mistral',
+  'moonshotai',
+  'zai',
+  'minimax',
+  'other',
+] as const
+export type Provider = (typeof PROVIDERS)[number]
+
 type AxisRates = Record<PriceAxis, bigint>
 type CompiledEntry = { fromMs: number; rates: AxisRates; long: { above: number; rates: AxisRates } | undefined }
 type CompiledRow = { provider: string; id: string; entries: CompiledEntry[] }
@@ -75,8 +90,8 @@ export type Rates = {
 
 export type PricedCall = {
   picoUsd: bigint
-  /** `card`: the model's own price. Every other value means that the model is not on the card. */
-  rate: 'card' | 'fallback' | 'zero' | 'substitute'
+  /** `card`, `override`: the model's own price, the card's or the organisation's. Else the model has none. */
+  rate: 'card' | 'override' | 'fallback' | 'zero' | 'substitute'
   /** The row used; for a fallback, the models that set the bound on the axes this call uses. */
   pricedAs: string[]
 }
