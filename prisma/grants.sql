@@ -12,6 +12,12 @@ BEGIN
       EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM %I', name, current_setting('holdpoint.app'));
     END IF;
   END LOOP;
+  -- What usage is of never changes; a day's figures are replaced and never go.
+  FOREACH name IN ARRAY ARRAY['UsageSeries', 'UsageDay', 'FiguresGrant'] LOOP
+    IF to_regclass(format('%I', name)) IS NOT NULL THEN
+      EXECUTE format('REVOKE DELETE, TRUNCATE ON %I FROM %I', name, current_setting('holdpoint.app'));
+    END IF;
+  END LOOP;
   -- The ledger's own row moves on with each entry, and never goes.
   IF to_regclass('"Ledger"') IS NOT NULL THEN
     EXECUTE format('REVOKE DELETE, TRUNCATE ON "Ledger" FROM %I', current_setting('holdpoint.app'));
