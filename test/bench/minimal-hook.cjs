@@ -1,22 +1,18 @@
-// The bare tiny process of its kind: reads standard input, asks the daemon's door once, and ends as a command hook does.
-const http = require('node:http')
-const [port, token] = process.argv.slice(2)
+// The bare tiny process of its kind: reads standard input, asks the daemon's socket once, and ends as a command hook does.
+const { readFileSync } = require('node:fs')
+const body = readFileSync(0)
+const [path] = process.argv.slice(2)
 const chunks = []
-process.stdin.on('data', chunk => chunks.push(chunk))
-process.stdin.on('end', () => {
-  const body = Buffer.concat(chunks)
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    'content-length': body.length,
-  }
-  const options = { host: '127.0.0.1', port, method: 'POST', path: '/hook/claude-code', headers, agent: false }
-  http
-    .request(options, response => {
-      response.on('data', part => process.stdout.write(part))
-      response.on('end', () => {
-        process.exitCode = response.statusCode === 200 ? 0 : 1
-      })
-    })
-    .end(body)
+const socket = require('node:net').connect(path)
+socket.on('data', chunk => chunks.push(chunk))
+socket.on('end', () => {
+  const text = Buffer.concat(chunks).toString()
+  const { exit, stdout, stderr } = JSON.parse(text.slice(text.indexOf('\r\n\r\n')))
+  if (stdout) process.stdout.write(stdout)
+  if (stderr) process.stderr.write(stderr)
+  process.exitCode = exit
 })
+const head =
+  'POST /hook/claude-code HTTP/1.0\r\nHost: holdpoint\r\nX-Holdpoint-Form: command\r\nContent-Type: application/json'
+socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n`)
+socket.write(body)

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { socketPlace } from '#agent/hook/socket-place.ts'
 import { root } from '#server/boot/environment.mjs'
 import { exactly, put } from '../../clients/bench.ts'
 import { type Case, interleave, median, percentile, type Row } from '../bench.ts'
@@ -32,7 +33,7 @@ export const row: Row = {
 
 /** The real client with our http hook, beside the same without any and with one that a bare process answers, in turns. */
 async function inTheClient(later: Later, machine: Connector): Promise<Case[]> {
-  await machine.run('hooks', 'install')
+  await machine.run('hooks', 'install', '--form', 'http')
   const bare = await startBareServer(later)
   const bareHome = temporaryFolder(later)
   const hooks = { PreToolUse: [{ matcher: '*', hooks: [{ type: 'http', url: bare }] }] }
@@ -79,11 +80,15 @@ async function startBareServer(later: Later): Promise<string> {
   return `http://127.0.0.1:${port.toString().trim()}/hook`
 }
 
-/** The process that a client starts per event, beside the least that could do its work. */
+/** The command hook as it is installed, at the pause point, beside the least that could do its work. */
 async function asCommand(machine: Connector): Promise<Case[]> {
+  await machine.run('hooks', 'install', '--form', 'command')
+  const settings = JSON.parse(readFileSync(join(machine.user, '.claude/settings.json'), 'utf8'))
+  const [program, ...words] = settings.hooks.PreToolUse[0].hooks[0].args as string[]
+  const before = machine.judged()
   const empty = join(machine.user, 'empty.cjs')
   writeFileSync(empty, '')
-  const { port, hookToken } = machine.door
+  const { path } = socketPlace(machine.home)!
   const time =
     (...args: string[]) =>
     () => {
@@ -96,15 +101,16 @@ async function asCommand(machine: Connector): Promise<Case[]> {
     }
   const took = await interleave(
     {
-      ours: time(join(machine.home, 'bin/hook.cjs'), 'claude-code', 'PreToolUse'),
-      minimal: time(join(root, 'test/bench/minimal-hook.cjs'), String(port), hookToken),
+      ours: time(program!, ...words),
+      minimal: time(join(root, 'test/bench/minimal-hook.cjs'), path),
       empty: time(empty),
     },
     PROCESS_ROUNDS,
   )
+  if (machine.judged() - before < 2 * PROCESS_ROUNDS) throw new Error('the daemon was not asked about every call')
   const beside = (against: string, againstValue: number, must: string, ok: boolean): Case => ({
     row: 'pause',
-    case: 'the command adapter, daemon up',
+    case: 'a call through the command hook, its process and the daemon',
     value: took.ours,
     unit: 'ms',
     against,
