@@ -5,24 +5,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApprovalRequest } from '#core/approval/request.ts'
 import { ALARM_KINDS, HOOK_OFF, REPORTED_REFUSALS, Report } from '#core/protocol.ts'
+import { PROSE, type Schema, textsOf } from '#test/support/schema-texts.ts'
 import { Organisation, RULE } from './organisation.ts'
 import { Machine, onCleanup, SESSION, told } from './world.ts'
-
-/** Prose, paths, names and secrets: what must fit into no field of what leaves a machine. */
-const PROSE = [
-  'please delete the staging database',
-  'Dear Anna, the merger is off',
-  '/home/anna/acme-merger/src/plan.md',
-  'C:\\Users\\anna\\plan.md',
-  'anna@example.com',
-  'sk-ant-api03-AbCdEf',
-  'AKIAIOSFODNN7EXAMPLE',
-  'rm -rf / --no-preserve-root',
-  'https://internal.example/merger?x=1',
-  '{"tool_input":"x"}',
-  'línea ünïcode',
-  'two words',
-]
 
 /**
  * Fields whose pattern a single made-up word could fit. Each stands here with who sets it, so that a new one is a decision.
@@ -63,43 +48,6 @@ const NAMED: Record<string, string> = {
 }
 /** Told about in the report: the two that the protocol leaves open are ids that this machine was given when it joined. */
 const OPEN = ['report.org', 'report.machine']
-
-type Def = {
-  type: string
-  shape?: Record<string, Schema>
-  catchall?: Schema
-  element?: Schema
-  innerType?: Schema
-  options?: Schema[]
-  entries?: object
-  values?: unknown[]
-}
-type Schema = { _zod: { def: Def }; safeParse(value: unknown): { success: boolean } }
-
-/** Every place of a schema that takes a text, by its path; anything the walk does not know fails it. */
-function textsOf(schema: Schema, path: string): { path: string; schema: Schema }[] {
-  const { def } = schema._zod
-  switch (def.type) {
-    case 'object':
-      if (def.catchall?._zod.def.type !== 'never') throw new Error(`${path} takes unknown members`)
-      return Object.entries(def.shape!).flatMap(([key, member]) => textsOf(member, `${path}.${key}`))
-    case 'array':
-      return textsOf(def.element!, `${path}[]`)
-    case 'optional':
-      return textsOf(def.innerType!, path)
-    case 'union':
-      return def.options!.flatMap(option => textsOf(option, path))
-    case 'string':
-      return [{ path, schema }]
-    case 'enum':
-    case 'literal':
-    case 'number':
-    case 'int':
-      return []
-    default:
-      throw new Error(`${path} is a ${def.type}, which this walk does not know`)
-  }
-}
 
 describe.each([
   ['request', ApprovalRequest],
