@@ -1,28 +1,11 @@
-/** The list prices this connector was built with, and the function that usage readers price with. */
+/** The function that usage readers price with. */
 import type { PriceRecord } from '#agent/clients/adapter.ts'
-import {
-  compileRates,
-  DEFAULT_UNPRICED,
-  priceCall,
-  type RateCard,
-  type Rates,
-  type UnpricedPolicy,
-} from '#core/pricing.ts'
-import prices from './prices.json' with { type: 'json' }
-
-export const RATE_CARD: RateCard = prices
+import { priceCall, type Rates } from '#core/pricing.ts'
 
 /** How usage is priced: `rateCard` names card and policy, so that another of either re-prices what was read. */
 export type Pricing = { rateCard: string; price: PriceRecord }
 
-/**
- * The built-in card ready for use, with an organisation's overrides and policy when there are any.
- * @throws AppError BAD_INPUT for an override that is no price
- */
-export const builtInRates = (policy: UnpricedPolicy = DEFAULT_UNPRICED, overrides?: RateCard): Rates =>
-  compileRates(RATE_CARD, policy, overrides)
-
-/** What a `UsageReader` takes. A model that is not on the card counts as `fallback`, however the policy prices it. */
+/** What a `UsageReader` takes. A model that has no price of its own counts as `fallback`, however the policy prices it. */
 export function pricingFrom(rates: Rates): Pricing {
   const { policy, name } = rates
   // other prices or another policy must re-price what was read
@@ -31,7 +14,7 @@ export function pricingFrom(rates: Rates): Pricing {
     rateCard,
     price: record => {
       const { picoUsd, rate } = priceCall(rates, record)
-      return { picoUsd, fallback: rate !== 'card' }
+      return { picoUsd, fallback: rate !== 'card' && rate !== 'override' }
     },
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Writes prices.json from the data of @pydantic/genai-prices (MIT). Nothing of that package is shipped or imported
+ * Writes core/rate-card/prices.json from the data of @pydantic/genai-prices (MIT). Nothing of that package is shipped or imported
  * at run time. Run from the repository's root, review the diff, commit:
  *   D=$(mktemp -d) && npm i --prefix $D --ignore-scripts @pydantic/genai-prices@0.1.8 && node agent/pricing/update.mjs $D &&
- *   npx biome format --write agent/pricing/prices.json
+ *   npx biome format --write core/rate-card/prices.json
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -107,7 +107,7 @@ const source = {
 }
 const head = JSON.stringify({ name: `${about.name}@${about.version}`, source }, null, 2).slice(0, -2)
 writeFileSync(
-  'agent/pricing/prices.json',
+  'core/rate-card/prices.json',
   `${head},\n  "rows": [\n${rows.map(r => `    ${JSON.stringify(r)}`).join(',\n')}\n  ]\n}\n`,
 )
 console.log(`${rows.length} models`)

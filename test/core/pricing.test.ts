@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { builtInRates, RATE_CARD } from '#agent/pricing/rate-card.ts'
 import {
   compileRates,
   DEFAULT_UNPRICED,
@@ -14,6 +13,7 @@ import {
   type UsageTokens,
   usdToPico,
 } from '#core/pricing.ts'
+import { builtInRates, RATE_CARD } from '#core/rate-card/built-in.ts'
 
 const row = (id: string, entry: RateEntry, more: Partial<RateRow> = {}): RateRow => ({
   provider: 'anthropic',

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ClientHome, SessionUsage } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import type { ClaudeUsageState } from '#agent/clients/claude/transcript.ts'
-import { builtInRates, pricingFrom } from '#agent/pricing/rate-card.ts'
+import { pricingFrom } from '#agent/pricing/rate-card.ts'
 import { picoToUsd } from '#core/pricing.ts'
+import { builtInRates } from '#core/rate-card/built-in.ts'
 
 const PAYLOADS = join(import.meta.dirname, '../../clients/payloads/claude')
 const recorded = (name: string): object[] =>
