@@ -49,7 +49,8 @@ export function startTmux(dir: string, command: string, env: Record<string, stri
       while (screen().includes(prompt)) {
         if (Date.now() > end) throw new Error(`${key} does not answer this screen:\n${screen()}`)
         tmux('send-keys', key)
-        await sleep(500)
+        // drawn anew in a moment; a key that came before the prompt listened is typed again
+        for (const again = Date.now() + 500; screen().includes(prompt) && Date.now() < again; ) await sleep(25)
       }
     },
     kill: () => {

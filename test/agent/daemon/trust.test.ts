@@ -226,12 +226,16 @@ describe('following', () => {
 
   test('a malformed answer is not asked for again in a loop, and calls are judged meanwhile', async () => {
     await machine.daemon.stop()
-    org.serve.rules = () => ({ status: 200, body: 'not a document', fresh: org.fresh() })
-    org.calls = []
+    const asked: number[] = []
+    org.serve.rules = () => {
+      asked.push(performance.now())
+      return { status: 200, body: 'not a document', fresh: org.fresh() }
+    }
     await machine.start({ follow: true })
     expect(await isHeld()).toBe(true)
-    await new Promise(resolve => setTimeout(resolve, 1200))
-    expect(org.calls.filter(call => call === 'GET rules').length).toBeLessThan(8)
+    // one look by each of the two loops at the start, then the first wait between tries
+    await expect.poll(() => asked.length, { timeout: 5000 }).toBeGreaterThan(2)
+    expect(asked[2]! - asked[1]!).toBeGreaterThan(450)
   })
 
   test('the long poll brings a publish and an answer within two seconds', async () => {
@@ -253,8 +257,10 @@ describe('following', () => {
     org.publish(RULE('approver:lead'))
     await expect.poll(() => org.reports.at(-1)?.rules.version, { timeout: 2000, interval: 50 }).toBe(2)
     const sent = org.reports.length
-    await new Promise(resolve => setTimeout(resolve, 1000))
-    expect(org.reports).toHaveLength(sent)
+    // and once: the next report is of the next version
+    org.publish(RULE('approver:admin'))
+    await expect.poll(() => org.reports.at(-1)?.rules.version, { timeout: 2000, interval: 50 }).toBe(3)
+    expect(org.reports).toHaveLength(sent + 1)
   })
 
   test('leaving forgets the organisation’s rules; its own stay', async () => {

@@ -12,6 +12,7 @@ import { removeMember } from '#server/features/member.ts'
 import { rootChain } from '#server/features/root.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { useDatabase } from '../../support/db.ts'
+import { BLOCKED, untilTrue } from '../../support/db-waits.ts'
 import {
   actorOf,
   contextOf,
@@ -27,6 +28,8 @@ import {
 } from '../../support/makers.ts'
 
 const db = useDatabase()
+/** By the database's own clock, which is what decides. */
+const isOver = 'select "expiresAt" < clock_timestamp() from "ApprovalRequest" where handle = $1'
 let org: TestOrganisation
 let lead: MemberActor
 let owner: MemberActor
@@ -205,7 +208,8 @@ describe('answering', () => {
     await holder.query('begin')
     await holder.query('select 1 from "ApprovalRequest" where handle = $1 for update', [answer.handle])
     const blocked = approve(answer.handle)
-    await new Promise(resolve => setTimeout(resolve, 900))
+    await untilTrue(db.admin, `(${BLOCKED}) > 0`)
+    await untilTrue(db.admin, isOver, answer.handle)
     await holder.query('commit')
     holder.release()
     await expect(blocked).rejects.toMatchObject({ code: 'EXPIRED' })
@@ -329,7 +333,7 @@ describe('ending', () => {
   it('housekeeping expires what is due and nothing else', async () => {
     const due = await file({ createdAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 100).toISOString() })
     const waiting = await file()
-    await new Promise(resolve => setTimeout(resolve, 150))
+    await untilTrue(db.admin, isOver, due.answer.handle)
     await sweepApprovals(db.prisma, new Date(), random)
     const state = async (handle: string) =>
       (await db.prisma.approvalRequest.findFirstOrThrow({ where: { handle } })).state

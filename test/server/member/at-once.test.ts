@@ -10,6 +10,7 @@ import { makeDeviceLink, redeemOneTime } from '#server/features/one-time-sign-in
 import { hashToken } from '#server/keys/token-hash.ts'
 import { joinBody } from '#test/support/connector.ts'
 import { useDatabase } from '#test/support/db.ts'
+import { BLOCKED } from '#test/support/db-waits.ts'
 import {
   actorOf,
   contextOf,
@@ -36,7 +37,6 @@ beforeEach(async () => {
 
 const as = (id: string, role: Role) => contextOf(db.prisma, actorOf(org, id, role, 'email_code'))
 const owner = () => as(org.ownerId, 'owner')
-const pause = (ms = 250) => new Promise(resolve => setTimeout(resolve, ms))
 
 async function file(machine: TestMachine): Promise<string> {
   const request = await makeRequest(db.prisma, machine)
@@ -46,18 +46,30 @@ async function file(machine: TestMachine): Promise<string> {
 const approve = (handle: string, by: string, role: Role) =>
   answerApproval(as(by, role), { handle, decision: 'approve', scope: 'session', reason: '' })
 
+/** Until each step that has not ended waits for a lock. */
+async function waitUntilHeld(open: (() => boolean)[]): Promise<void> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    const { rows } = await db.admin.query<{ n: number }>(BLOCKED)
+    if (rows[0]!.n >= open.filter(isOpen => isOpen()).length) return
+  }
+  throw new Error('a step neither ended nor waited')
+}
+
 /** Holds a lock while the steps are begun one after the other, then lets go and waits for all of them. */
 async function during(lock: string, ...steps: (() => Promise<unknown>)[]): Promise<PromiseSettledResult<unknown>[]> {
   const client = await db.admin.connect()
   const begun: Promise<unknown>[] = []
+  const open: (() => boolean)[] = []
   try {
     await client.query('begin')
     await client.query(lock)
     for (const step of steps) {
       const work = step()
-      work.catch(() => {})
       begun.push(work)
-      await pause()
+      let ended = false
+      work.finally(() => (ended = true)).catch(() => {})
+      open.push(() => !ended)
+      await waitUntilHeld(open)
     }
   } finally {
     await client.query('commit')
