@@ -12,6 +12,7 @@ const ID_PREFIX = {
   vote: 'vot',
   key: 'key',
   credential: 'crd',
+  grant: 'fig',
 } as const
 export type IdKind = keyof typeof ID_PREFIX
 

@@ -30,6 +30,10 @@ const RIGHTS = {
   'owner.change': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
   'credential.make': { from: 'admin', methods: OWN_SIGN_IN },
   'approval.answer': { from: 'member', methods: OWN_OR_CREDENTIAL },
+  /** Opens individuals' figures to somebody, with a reason that they see. */
+  'figures.grant': { from: 'owner', methods: OWN_SIGN_IN },
+  /** Prices usage that was taken anew. */
+  'usage.reprice': { from: 'admin', methods: OWN_SIGN_IN },
   /** Ends a grant that was given. */
   'approval.revoke': { from: 'lead', methods: OWN_SIGN_IN },
 } as const satisfies Record<string, { from: Role; methods: readonly SessionMethod[]; fresh?: true }>
@@ -121,6 +125,28 @@ export const refusalError = ({ code, why, remedy }: Refusal, details?: Record<st
 /** Whether an actor sees who did what: admins, owners and auditors do, everybody else sees themselves and "a member". */
 export const seesEverybody = (actor: Actor): boolean =>
   actor.kind === 'system' || (actor.kind === 'member' && (actor.role === 'auditor' || roleAtLeast(actor.role, 'admin')))
+
+/** That a member may see individuals' figures: one person's, or with `subjectId` null everybody's. */
+export type FiguresGrantTerms = { holderId: string; subjectId: string | null; expiresAt: Date; endedAt: Date | null }
+
+/**
+ * Whose own figures an actor sees: their own, and those of people that a standing grant names. No role is enough by itself,
+ * auditors' and owners' included. What a tenant, project or any other tag comes to is withheld from nobody.
+ */
+export function figuresSeenBy(
+  actor: Actor,
+  grants: readonly FiguresGrantTerms[],
+  now: Date,
+): 'everybody' | ReadonlySet<string> {
+  if (actor.kind === 'system') return 'everybody'
+  const seen = new Set([actor.memberId])
+  for (const { holderId, subjectId, expiresAt, endedAt } of grants) {
+    if (actor.kind !== 'member' || holderId !== actor.memberId || endedAt !== null || expiresAt <= now) continue
+    if (subjectId === null) return 'everybody'
+    seen.add(subjectId)
+  }
+  return seen
+}
 
 /** How a session began, in words. */
 export function methodName(method: SessionMethod): string {

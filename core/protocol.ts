@@ -21,6 +21,7 @@ import { RULE_SET_REFUSALS } from './rule-set.ts'
  *   GET    answers?after=SEQ   -> {@link AnswersAnswer}
  *   POST   approvals/HANDLE/withdraw   {@link WithdrawBody} -> {@link FileAnswer}
  *   POST   reports             {@link ReportBody} -> {@link ReportAnswer}
+ *   POST   usage               UsageBody -> UsageAnswer                      (core/usage/upload.ts)
  *   POST   sign-in-links       -> {url, expiresAt}                               (a look-only session of the machine's member)
  *   DELETE machine             the machine leaves
  *   admin/…                    see server/api/admin-route.ts

@@ -7,7 +7,7 @@ import { log } from './log.ts'
 /** What happened, told to every process over PostgreSQL's NOTIFY; a hint to look again, never the fact itself. */
 export type Signal = {
   org: string
-  what: 'ruleset' | 'root' | 'answer' | 'approval' | 'machine' | 'member' | 'settings'
+  what: 'ruleset' | 'root' | 'answer' | 'approval' | 'machine' | 'member' | 'settings' | 'usage'
   machine?: string
   handle?: string
 }

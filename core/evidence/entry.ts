@@ -67,6 +67,11 @@ export const EVIDENCE_KINDS = [
   'approval.used',
   'approval.lapsed',
   'approval.revoked',
+  'usage.lowered',
+  'usage.quarantined',
+  'usage.repriced',
+  'figures.granted',
+  'figures.grant_ended',
 ] as const
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]
 

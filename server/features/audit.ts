@@ -120,8 +120,8 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
       data: entry.data,
       mentioned: Object.fromEntries(
         Object.values(entry.data).flatMap(value => {
-          const name = typeof value === 'string' ? things.get(value) : undefined
-          return name === undefined ? [] : [[value as string, name]]
+          const name = typeof value === 'string' ? (things.get(value) ?? people.get(value)) : undefined
+          return name == null ? [] : [[value as string, name]]
         }),
       ),
       leaf: row.leaf,

@@ -23,6 +23,7 @@ export type Happening = {
           | 'connection'
           | 'credential'
           | 'organisation'
+          | 'grant'
         id: string
       }
   data?: { [key: string]: Json }

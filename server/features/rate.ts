@@ -19,6 +19,8 @@ const RATE_LIMITS = {
   answerByMember: { most: 300, windowMs: TEN_MINUTES_MS, message: 'There were too many answers.' },
   /** Requests of one machine: each new one is mail and an entry of the ledger, also when it is taken back at once. */
   requestByMachine: { most: 600, windowMs: TEN_MINUTES_MS, message: 'This machine filed too many requests.' },
+  /** Uploads of one machine: one a minute while a budget is read, and a long absence caught up in a few. */
+  usageByMachine: { most: 120, windowMs: TEN_MINUTES_MS, message: 'This machine sent too many uploads.' },
   deviceLinkByMachine: { most: 30, windowMs: TEN_MINUTES_MS, message: 'This machine asked for too many links.' },
 } as const satisfies Record<string, RateLimit>
 export type RateName = keyof typeof RATE_LIMITS

@@ -164,11 +164,31 @@ const EXAMPLES: Example[] = [
   ['approval.used', REQUEST, { answerId: 'x' }, 'bnd-1a2b3c4d5e6f'],
   ['approval.lapsed', REQUEST, { answerId: 'x' }, 'bnd-1a2b3c4d5e6f'],
   ['approval.revoked', REQUEST, { by: 'member' }, 'bnd-1a2b3c4d5e6f'],
+  [
+    'usage.lowered',
+    VM,
+    { day: '2026-11-29', old: '12.5', new: '3', oldCalls: 40, newCalls: 9 },
+    '2026-11-29 of vm: $12.5 → $3, 40 → 9\u00a0calls',
+  ],
+  ['usage.quarantined', VM, { day: '2027-11-29' }, '2027-11-29 of vm, from a clock ahead of this one'],
+  [
+    'usage.repriced',
+    null,
+    { from: '2026-11-01', to: '2026-11-30', old: '12.5', new: '10', version: 4 },
+    '2026-11-01 to 2026-11-30: $12.5 → $10, prices of version 4',
+  ],
+  [
+    'figures.granted',
+    ADA,
+    { of: 'salted', until: '2026-12-24' },
+    'Ada may see the figures of Yara until 2026-12-24',
+  ],
+  ['figures.grant_ended', ADA, {}, 'Ada no longer sees the figures of everybody'],
 ]
 
 test.each(EXAMPLES)('%s says to whom or what it happened', (kind, subject, data, line) => {
   const actor = kind.startsWith('machine.') || kind.startsWith('journal.') ? VM : ADA
-  expect(entryLine({ kind, actor, subject, data, mentioned: { idp_1: 'Acme login' } })).toBe(line)
+  expect(entryLine({ kind, actor, subject, data, mentioned: { idp_1: 'Acme login', salted: 'Yara' } })).toBe(line)
 })
 
 test('there is an example of every kind', () => {

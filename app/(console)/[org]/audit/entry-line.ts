@@ -105,6 +105,17 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     `of ${who(subject)}, to entry ${text(data.seq)} after entry ${text(data.recordedSeq)}`,
   ],
   'journal.reset': ({ subject, data }) => [`of ${who(subject)}, after entry ${text(data.recordedSeq)}`],
+  'usage.lowered': ({ subject, data }) => [
+    `${text(data.day)} of ${who(subject)}: $${text(data.old)} → $${text(data.new)}`,
+    data.oldCalls !== data.newCalls && `${text(data.oldCalls)} → ${formatPlural(Number(data.newCalls), 'call')}`,
+  ],
+  'usage.quarantined': ({ subject, data }) => [`${text(data.day)} of ${who(subject)}, from a clock ahead of this one`],
+  'usage.repriced': ({ data }) => [
+    `${text(data.from)} to ${text(data.to)}: $${text(data.old)} → $${text(data.new)}`,
+    `prices of version ${text(data.version)}`,
+  ],
+  'figures.granted': row => [`${who(row.subject)} may see the figures of ${granted(row)} until ${text(row.data.until)}`],
+  'figures.grant_ended': row => [`${who(row.subject)} no longer sees the figures of ${granted(row)}`],
   'approval.requested': ({ subject, data }) => [
     `${who(subject)} for ${rules(data.rules)}`,
     `${Number(data.approvals) > 1 ? `${text(data.approvals)} times ` : ''}${text(data.role)} or above`,
@@ -187,6 +198,7 @@ const SIGN_IN_REFUSALS: Record<string, string> = {
   unverified: 'the provider has not verified the address',
   domain: 'an address of a domain that the provider is not believed about',
   no_member: 'no member has that address, or another account of the provider has it',
+  no_sso: 'the provider was removed in that moment',
 }
 
 const VOTE_REFUSALS: Record<string, string> = {
@@ -209,3 +221,7 @@ const END_WHYS: Record<string, string> = {
   restored: 'the database was restored',
   undefined: '',
 }
+
+/** Whose figures a grant opens. */
+const granted = ({ data, mentioned }: Row): string =>
+  data.of === undefined ? 'everybody' : (mentioned[String(data.of)] ?? 'somebody')

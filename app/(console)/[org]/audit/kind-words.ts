@@ -45,6 +45,11 @@ export const KIND_WORDS: Record<EvidenceKind, string> = {
   'approval.used': 'Approval used',
   'approval.lapsed': 'Approval lapsed unused',
   'approval.revoked': 'Approval revoked',
+  'usage.lowered': 'Usage of a day lowered',
+  'usage.quarantined': 'Usage of the future kept apart',
+  'usage.repriced': 'Usage priced anew',
+  'figures.granted': 'Sight of own figures granted',
+  'figures.grant_ended': 'Sight of own figures ended',
 }
 
 /** The nouns that kinds begin with, as groups of a filter. */
@@ -59,6 +64,8 @@ const NOUN_WORDS: Record<string, string> = {
   machine: 'Machines',
   journal: 'Journals',
   approval: 'Approvals',
+  usage: 'Usage',
+  figures: 'Sight of own figures',
 }
 
 /** What should catch the eye of whoever reads the list. */
@@ -73,6 +80,8 @@ const ALARMS: readonly EvidenceKind[] = [
   'journal.rolled_back',
   'journal.reset',
   'approval.vote_refused',
+  'usage.lowered',
+  'usage.quarantined',
 ]
 export const isAlarm = (kind: EvidenceKind): boolean => ALARMS.includes(kind)
 
