@@ -2,6 +2,7 @@
  * What a model call costs at list price. Money is whole pico-dollars (10^-12 USD) in bigint:
  * the smallest list prices are exact in it, and nothing is rounded before it is shown.
  */
+import { formatDecimal, parseDecimal } from './decimal.ts'
 import { AppError } from './error.ts'
 
 /**
@@ -75,11 +76,19 @@ export const PROVIDERS = [
 ] as const
 export type Provider = (typeof PROVIDERS)[number]
 
-type AxisRates = Record<PriceAxis, bigint>
-type CompiledEntry = { fromMs: number; rates: AxisRates; long: { above: number; rates: AxisRates } | undefined }
-type CompiledRow = { provider: string; id: string; entries: CompiledEntry[] }
+export type AxisRates = Readonly<Record<PriceAxis, bigint>>
+/** Prices from a day on. `kind` says whose they are. */
+export type CompiledEntry = {
+  kind: 'card' | 'override'
+  from: string | undefined
+  fromMs: number
+  rates: AxisRates
+  long: { above: number; rates: AxisRates } | undefined
+}
+/** `fromEver`: the first entry holds before its day too. A card's does; an organisation's price for a model of its own does not. */
+export type CompiledRow = { provider: string; id: string; entries: readonly CompiledEntry[]; fromEver: boolean }
 
-/** A rate card made ready; build it once, price many calls with it. */
+/** A rate card made ready (core/rate-card/compile.ts); build it once, price many calls with it. */
 export type Rates = {
   readonly name: string
   readonly byId: ReadonlyMap<string, readonly CompiledRow[]>
@@ -94,126 +103,67 @@ export type PricedCall = {
   rate: 'card' | 'override' | 'fallback' | 'zero' | 'substitute'
   /** The row used; for a fallback, the models that set the bound on the axes this call uses. */
   pricedAs: string[]
+  /** Whether the dearer rates for large calls were used. */
+  long: boolean
+  /** The dated prices used, e.g. `card:anthropic/claude-opus-4-6@2026-03-13`; absent where there are none. */
+  entry?: string
 }
 
-const bad = (what: string) => new AppError('BAD_INPUT', `rate card: ${what}`)
-
-/**
- * A decimal string times 10^scale, exact.
- * @throws AppError BAD_INPUT for anything that is not a plain non-negative decimal or has more digits than fit.
- */
-function scaleDecimal(text: string, scale: number, where: string): bigint {
-  const m = /^(\d{1,9})(?:\.(\d+))?$/.exec(text)
-  const fraction = m?.[2] ?? ''
-  if (!m || fraction.length > scale) throw bad(`${where} is not a price`)
-  return BigInt(m[1] + fraction.padEnd(scale, '0'))
+/** USD as a decimal string ("20", "0.25") to pico-dollars. @throws AppError BAD_INPUT for a negative amount or none */
+export function usdToPico(usd: string): bigint {
+  const pico = parseDecimal(usd)
+  if (pico === undefined || pico < 0n) throw new AppError('BAD_INPUT', 'The amount is not a price.')
+  return pico
 }
-
-/** USD as a decimal string ("20", "0.25") to pico-dollars. @throws AppError BAD_INPUT */
-export const usdToPico = (usd: string): bigint => scaleDecimal(usd, 12, 'amount')
 
 /** Pico-dollars as an exact decimal in USD, without needless zeros: 995106250000n is "0.99510625". */
-export function picoToUsd(pico: bigint): string {
-  const sign = pico < 0n ? '-' : ''
-  const digits = (pico < 0n ? -pico : pico).toString().padStart(13, '0')
-  const fraction = digits.slice(-12).replace(/0+$/, '')
-  return `${sign}${digits.slice(0, -12)}${fraction && `.${fraction}`}`
-}
-
-// a price that the card leaves out falls to the next dearer one it has, never to zero
-const FALLS_TO: Partial<Record<PriceAxis, PriceAxis>> = {
-  cacheRead: 'input',
-  cacheWrite5m: 'input',
-  cacheWrite1h: 'cacheWrite5m',
-}
-
-function compileFigures(figures: RateFigures, base: RateFigures | undefined, where: string): AxisRates {
-  const out = {} as AxisRates
-  for (const axis of ['input', 'output', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'webSearches'] as const) {
-    const text = figures[axis] ?? base?.[axis]
-    const next = FALLS_TO[axis]
-    // USD per million tokens times 10^6 is pico-dollars per token
-    if (text != null) out[axis] = scaleDecimal(text, axis === 'webSearches' ? 12 : 6, `${where} ${axis}`)
-    else if (next) out[axis] = out[next]
-    else if (axis === 'webSearches') out[axis] = 0n
-    else throw bad(`${where} has no ${axis} price`)
-  }
-  return out
-}
-
-function compileRow(row: RateRow): CompiledRow {
-  const where = `${row.provider}/${row.id}`
-  const entries = row.entries.map(entry => {
-    const fromMs = entry.from == null ? Number.NEGATIVE_INFINITY : Date.parse(`${entry.from}T00:00:00Z`)
-    if (Number.isNaN(fromMs)) throw bad(`${where} has a bad date`)
-    const long = entry.long
-      ? { above: entry.long.above, rates: compileFigures(entry.long, entry, `${where} long`) }
-      : undefined
-    return { fromMs, rates: compileFigures(entry, undefined, where), long }
-  })
-  if (entries.length === 0) throw bad(`${where} has no prices`)
-  return { provider: row.provider, id: row.id, entries: entries.sort((a, b) => a.fromMs - b.fromMs) }
-}
-
-/**
- * Makes a card ready. Rows of `overrides` (an organisation's, named for its content, e.g. by the rule set's digest)
- * replace the card's rows of the same provider and id.
- * @throws AppError BAD_INPUT for a price or date that is none, or when no chat model of the policy's providers is left
- */
-export function compileRates(card: RateCard, policy: UnpricedPolicy, overrides?: RateCard): Rates {
-  const replaced = new Set(overrides?.rows.map(r => `${r.provider}/${r.id}`))
-  const rows = [...(overrides?.rows ?? []), ...card.rows.filter(r => !replaced.has(`${r.provider}/${r.id}`))]
-  const byId = new Map<string, CompiledRow[]>()
-  const bound = { rates: {} as AxisRates, setBy: {} as Record<PriceAxis, string> }
-  for (const row of rows) {
-    const compiled = compileRow(row)
-    for (const id of [row.id, ...(row.aliases ?? [])]) byId.set(id, [...(byId.get(id) ?? []), compiled])
-    if (row.chat === false || !policy.providers.includes(row.provider)) continue
-    for (const { rates, long } of compiled.entries)
-      for (const axis of PRICE_AXES)
-        for (const rate of long ? [rates[axis], long.rates[axis]] : [rates[axis]])
-          if (bound.rates[axis] === undefined || rate > bound.rates[axis]) {
-            bound.rates[axis] = rate
-            bound.setBy[axis] = row.id
-          }
-  }
-  if (bound.rates.input === undefined) throw bad('no chat model of the enabled providers')
-  return { name: overrides ? `${card.name}+${overrides.name}` : card.name, byId, policy, bound }
-}
+export const picoToUsd = (pico: bigint): string => formatDecimal(pico)
 
 // declared forms of one id; each step leaves a whole id, so that no id is ever matched by a part of it
 const PROVIDER_PREFIX = /^(anthropic|openai|google|x-ai|deepseek|mistral|mistralai|moonshotai|zai|minimax)\/(.+)$/
 const BEDROCK_PREFIX = /^(?:(?:us|eu|apac|jp|au|us-gov|global)\.)?anthropic\.(.+)$/
 const SUFFIXES = [/\[1m\]$/, /-v\d+(?::\d+)?$/, /@(?:\d{8}|default)$/, /-20\d{6}$/, /-20\d\d-\d\d-\d\d$/]
 
-function findRow(rates: Rates, model: string): CompiledRow | undefined {
-  let id = model
-  let provider: string | undefined
-  const get = () => {
-    const rows = rates.byId.get(id)
-    return provider === undefined ? rows?.[0] : rows?.find(r => r.provider === provider)
-  }
-  const exact = get()
-  if (exact) return exact
-  const prefixed = PROVIDER_PREFIX.exec(id)
-  const bedrock = BEDROCK_PREFIX.exec(id)
-  if (prefixed) {
-    provider = prefixed[1] === 'mistralai' ? 'mistral' : prefixed[1]
-    id = prefixed[2]!
-  } else if (bedrock) {
-    provider = 'anthropic'
-    id = bedrock[1]!
-  }
-  let row = get()
+/** The ids that a recorded id can stand for, the nearest first, and the provider that it names. */
+export function formsOf(model: string): { ids: string[]; provider: string | undefined } {
+  const prefixed = PROVIDER_PREFIX.exec(model)
+  const bedrock = BEDROCK_PREFIX.exec(model)
+  let id = prefixed?.[2] ?? bedrock?.[1] ?? model
+  const named = prefixed ? (prefixed[1] === 'mistralai' ? 'mistral' : prefixed[1]) : bedrock ? 'anthropic' : undefined
+  const ids = [id]
   for (const suffix of SUFFIXES) {
-    if (row) break
     id = id.replace(suffix, '')
-    row = get()
+    if (id !== ids.at(-1)) ids.push(id)
   }
-  return row
+  return { ids, provider: named }
 }
 
-/** The card's own id that this id stands for: exact or a declared form of it. Undefined = not on the card. */
+function findRow(rates: Rates, model: string, provider?: string): CompiledRow | undefined {
+  const choose = (id: string, of: string | undefined) => {
+    const rows = rates.byId.get(id)
+    const own = rows?.find(row => row.provider === of)
+    // whoever resells under no name of the card's sells the model of the first row
+    return own ?? (of === undefined || of === 'other' ? rows?.[0] : undefined)
+  }
+  const exact = choose(model, provider)
+  if (exact) return exact
+  const { ids, provider: named } = formsOf(model)
+  for (const id of ids) {
+    const row = choose(id, named ?? provider)
+    if (row) return row
+  }
+  return undefined
+}
+
+/** The card's own id and provider that an id stands for: exact or a declared form of it. Undefined = not on the card. */
+export function findPriced(
+  rates: Rates,
+  model: string,
+  provider?: string,
+): { id: string; provider: string } | undefined {
+  const row = findRow(rates, model, provider)
+  return row && { id: row.id, provider: row.provider }
+}
 export const findPricedModel = (rates: Rates, model: string): string | undefined => findRow(rates, model)?.id
 
 function multiply(tokens: UsageTokens, rates: AxisRates): bigint {
@@ -222,34 +172,83 @@ function multiply(tokens: UsageTokens, rates: AxisRates): bigint {
   return sum
 }
 
-function entryAt(row: CompiledRow, atMs: number): CompiledEntry {
-  let found = row.entries[0]!
+function entryAt(row: CompiledRow, atMs: number): CompiledEntry | undefined {
+  let found = row.fromEver ? row.entries[0] : undefined
   for (const entry of row.entries) if (entry.fromMs <= atMs) found = entry
   return found
 }
 
-function priceByRow(row: CompiledRow, atMs: number, tokens: UsageTokens): bigint {
-  const { rates, long } = entryAt(row, atMs)
-  const inputSide = tokens.input + tokens.cacheRead + tokens.cacheWrite5m + tokens.cacheWrite1h
-  return multiply(tokens, long && inputSide > long.above ? long.rates : rates)
+function findEntry(rates: Rates, of: { model: string; provider?: string | undefined; atMs: number }) {
+  const row = findRow(rates, of.model, of.provider)
+  const entry = row && entryAt(row, of.atMs)
+  return entry && { row, entry }
+}
+
+/** The whole input side of one call, which is what a threshold of size is compared with. */
+const inputSide = (t: UsageTokens) => t.input + t.cacheRead + t.cacheWrite5m + t.cacheWrite1h
+
+function priceAt(
+  rates: Rates,
+  of: { model: string; provider?: string | undefined; atMs: number; tokens: UsageTokens },
+  isLongFor: (above: number) => boolean,
+): PricedCall {
+  const { tokens } = of
+  for (const axis of PRICE_AXES)
+    if (!Number.isSafeInteger(tokens[axis]) || tokens[axis] < 0) throw new AppError('BAD_INPUT', `bad count of ${axis}`)
+  const { onUnpricedModel } = rates.policy
+  const own = findEntry(rates, of)
+  if (!own && onUnpricedModel === 'zero') return { picoUsd: 0n, rate: 'zero', pricedAs: [], long: false }
+  const standIn = own || typeof onUnpricedModel === 'string' ? undefined : { ...of, model: onUnpricedModel.model }
+  const found = own ?? (standIn && findEntry(rates, { ...standIn, provider: undefined }))
+  if (found) {
+    const { row, entry } = found
+    const long = entry.long !== undefined && isLongFor(entry.long.above)
+    return {
+      picoUsd: multiply(tokens, long ? entry.long!.rates : entry.rates),
+      rate: own ? entry.kind : 'substitute',
+      pricedAs: [row.id],
+      long,
+      entry: `${entry.kind}:${row.provider}/${row.id}@${entry.from ?? 'ever'}`,
+    }
+  }
+  // an unknown model, and a stand-in that is itself unknown, fail closed to the bound
+  const setBy = PRICE_AXES.filter(a => tokens[a] > 0).map(a => rates.bound.setBy[a])
+  return {
+    picoUsd: multiply(tokens, rates.bound.rates),
+    rate: 'fallback',
+    pricedAs: [...new Set(setBy)],
+    long: false,
+  }
 }
 
 /**
- * Prices one call at the prices of its own time. A model that is not on the card is priced as the policy says, and
- * the result says so; it is never dropped.
+ * Prices one call at the prices of its own UTC day. A model that is not on the card is priced as the policy says, and the
+ * result says so; it is never dropped. `provider`, where it is known, chooses among rows of one id.
  * @throws AppError BAD_INPUT for a count that is not a whole non-negative number
  */
-export function priceCall(rates: Rates, call: { model: string; atMs: number; tokens: UsageTokens }): PricedCall {
-  const { tokens, atMs } = call
-  for (const axis of PRICE_AXES)
-    if (!Number.isSafeInteger(tokens[axis]) || tokens[axis] < 0) throw new AppError('BAD_INPUT', `bad count of ${axis}`)
-  const row = findRow(rates, call.model)
-  if (row) return { picoUsd: priceByRow(row, atMs, tokens), rate: 'card', pricedAs: [row.id] }
-  const { onUnpricedModel } = rates.policy
-  if (onUnpricedModel === 'zero') return { picoUsd: 0n, rate: 'zero', pricedAs: [] }
-  // a stand-in that is itself unknown fails closed to the bound
-  const standIn = onUnpricedModel === 'max_rate' ? undefined : findRow(rates, onUnpricedModel.model)
-  if (standIn) return { picoUsd: priceByRow(standIn, atMs, tokens), rate: 'substitute', pricedAs: [standIn.id] }
-  const setBy = PRICE_AXES.filter(a => tokens[a] > 0).map(a => rates.bound.setBy[a])
-  return { picoUsd: multiply(tokens, rates.bound.rates), rate: 'fallback', pricedAs: [...new Set(setBy)] }
+export function priceCall(
+  rates: Rates,
+  call: { model: string; provider?: string | undefined; atMs: number; tokens: UsageTokens },
+): PricedCall {
+  return priceAt(rates, call, above => inputSide(call.tokens) > above)
+}
+
+/** Whether a call is large enough for the dearer rates of its model, where there are any. */
+export function isLong(
+  rates: Rates,
+  call: { model: string; provider?: string | undefined; atMs: number; tokens: UsageTokens },
+): boolean {
+  return priceCall(rates, call).long
+}
+
+/**
+ * Prices many calls of one model and UTC day at once. Size is decided per call, so it comes with the bucket; with it the
+ * price is linear in the tokens, and a bucket costs exactly what its calls cost one by one.
+ * @throws AppError BAD_INPUT for a count that is not a whole non-negative number
+ */
+export function priceBucket(
+  rates: Rates,
+  bucket: { model: string; provider?: string | undefined; day: string; long: boolean; tokens: UsageTokens },
+): PricedCall {
+  return priceAt(rates, { ...bucket, atMs: Date.parse(`${bucket.day}T00:00:00Z`) }, () => bucket.long)
 }

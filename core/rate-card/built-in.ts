@@ -1,5 +1,6 @@
 /** The list prices that this version was built with: the same for machines and for the control plane. */
-import { compileRates, DEFAULT_UNPRICED, type RateCard, type Rates, type UnpricedPolicy } from '#core/pricing.ts'
+import { DEFAULT_UNPRICED, type RateCard, type Rates, type UnpricedPolicy } from '#core/pricing.ts'
+import { compileRates } from './compile.ts'
 import prices from './prices.json' with { type: 'json' }
 
 export const RATE_CARD: RateCard = prices

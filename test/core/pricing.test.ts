@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  compileRates,
   DEFAULT_UNPRICED,
   findPricedModel,
   NO_TOKENS,
@@ -14,6 +13,7 @@ import {
   usdToPico,
 } from '#core/pricing.ts'
 import { builtInRates, RATE_CARD } from '#core/rate-card/built-in.ts'
+import { compileRates } from '#core/rate-card/compile.ts'
 
 const row = (id: string, entry: RateEntry, more: Partial<RateRow> = {}): RateRow => ({
   provider: 'anthropic',
@@ -172,9 +172,14 @@ describe('an unknown model is never free unless someone chose so', () => {
 
   test('zero and a stand-in are said', () => {
     const zero = compileRates(card(...rows), { onUnpricedModel: 'zero', providers: ['anthropic'] })
-    expect(priceCall(zero, call)).toEqual({ picoUsd: 0n, rate: 'zero', pricedAs: [] })
+    expect(priceCall(zero, call)).toEqual({ picoUsd: 0n, rate: 'zero', pricedAs: [], long: false })
     const standIn = compileRates(card(...rows), { onUnpricedModel: { model: 's' }, providers: ['anthropic'] })
-    expect(priceCall(standIn, call)).toEqual({ picoUsd: usdToPico('18'), rate: 'substitute', pricedAs: ['s'] })
+    expect(priceCall(standIn, call)).toMatchObject({
+      picoUsd: usdToPico('18'),
+      rate: 'substitute',
+      pricedAs: ['s'],
+      entry: 'card:anthropic/s@ever',
+    })
   })
 
   test('a stand-in that is unknown itself falls to the bound', () => {
@@ -193,7 +198,11 @@ test('an override replaces the whole row and is priced by the same code', () => 
   const override = row('s', { input: '3', output: '15', cacheRead: '0.3', cacheWrite5m: '3.75', cacheWrite1h: '6' })
   const call = { model: 's', atMs: 0, tokens: { ...NO_TOKENS, input: 100, cacheWrite5m: 700, cacheRead: 200 } }
   const plain = priceCall(compileRates(card(sonnet), DEFAULT_UNPRICED), call)
-  expect(priceCall(compileRates(card(sonnet), DEFAULT_UNPRICED, card(override)), call)).toEqual(plain)
+  expect(priceCall(compileRates(card(sonnet), DEFAULT_UNPRICED, card(override)), call)).toEqual({
+    ...plain,
+    rate: 'override',
+    entry: 'override:anthropic/s@ever',
+  })
   const half = priceCall(
     compileRates(card(sonnet), DEFAULT_UNPRICED, card(row('s', { input: '1', output: '1' }))),
     call,
