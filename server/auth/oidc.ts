@@ -21,7 +21,14 @@ export type Accept = (
 ) => Promise<{ token: string; expiresAt: Date; memberId: string; orgSlug: string }>
 
 /** Where a sign-in through a provider can end for the page that says it in words. */
-export type OidcRefusal = 'provider_unreachable' | 'provider_refused' | 'issuer' | 'unverified' | 'domain' | 'no_member'
+export type OidcRefusal =
+  | 'provider_unreachable'
+  | 'provider_refused'
+  | 'issuer'
+  | 'unverified'
+  | 'domain'
+  | 'no_member'
+  | 'no_sso'
 
 const OWN: readonly CookieName[] = ['oidcCsrf', 'oidcNext', 'oidcPkce', 'oidcState', 'oidcNonce']
 
@@ -152,7 +159,7 @@ function adapterOf(begun: Begun): Adapter {
 
 /** The library's errors in our words. */
 const CODES: Record<string, OidcRefusal> = { OAuthSignin: 'provider_unreachable' }
-const OURS: readonly string[] = ['provider_unreachable', 'issuer', 'unverified', 'domain', 'no_member']
+const OURS: readonly string[] = ['provider_unreachable', 'issuer', 'unverified', 'domain', 'no_member', 'no_sso']
 
 /** The response object that next-auth writes to, gathered into a Response. */
 class Reply {

@@ -82,6 +82,8 @@ export async function pollAdminLogin(visit: Visit, input: { deviceCode: string }
     await tx.adminLogin.update({ where: { id: login.id }, data: { lastPollAt: visit.now } })
     if (early) return { state: 'slow_down' }
     if (!login.confirmedAt || !login.memberId || !login.authnAt) return { state: 'pending' }
+    // The organisation's switch stays as it is read here until the credential is there, to be ended with the others.
+    await tx.$queryRaw`select 1 from "Organisation" where id = ${login.orgId} for share`
     const member = await tx.member.findFirst({
       where: { id: login.memberId, orgId: login.orgId, removedAt: null },
       include: { org: true },
@@ -187,7 +189,11 @@ export async function revokeCredential(ctx: FeatureContext<MemberActor>, input: 
     })
     if (!token) throw notFound('credential')
     if (token.memberId !== actor.memberId) demand(actor, 'settings.change')
-    await tx.token.update({ where: { id: token.id }, data: { revokedAt: ctx.now } })
+    const { count } = await tx.token.updateMany({
+      where: { id: token.id, revokedAt: null },
+      data: { revokedAt: ctx.now },
+    })
+    if (count === 0) throw notFound('credential')
     await recordEvidence(tx, ctx, { kind: 'credential.revoked', subject: { kind: 'credential', id: token.id } })
   })
 }

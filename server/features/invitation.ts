@@ -35,6 +35,8 @@ export async function inviteMember(
   const expiresAt = new Date(ctx.now.getTime() + INVITATION_MS)
   await ctx.db.$transaction(async tx => {
     await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`invite ${actor.orgId} ${email}`}, 0))::text`
+    // Whoever accepts one right now holds its row, so they are a member by then.
+    await tx.$queryRaw`select 1 from "Invitation" where "orgId" = ${actor.orgId} and email = ${email} order by id for update`
     if (await tx.member.findFirst({ where: { orgId: actor.orgId, email, removedAt: null }, select: { id: true } })) {
       throw new AppError('CONFLICT', 'This address is a member already.')
     }
@@ -83,18 +85,24 @@ export async function revokeInvitation(ctx: FeatureContext, input: { id: string 
     if (!row) throw notFound('open invitation')
     if (!maySetRole(actor, row.role, row.role))
       throw new AppError('FORBIDDEN', `This invitation is to the role ${row.role}, above yours.`)
-    await revoke(tx, ctx, row, 'revoked')
+    if (!(await revoke(tx, ctx, row, 'revoked'))) throw notFound('open invitation')
     await notify(tx, { org: actor.orgId, what: 'member' })
   })
 }
 
-async function revoke(tx: Tx, ctx: FeatureContext, row: Invitation, why: 'revoked' | 'replaced'): Promise<void> {
-  await tx.invitation.update({ where: { id: row.id }, data: { revokedAt: ctx.now } })
+/** False, and nothing is changed or recorded, where it was accepted or revoked a moment earlier. */
+async function revoke(tx: Tx, ctx: FeatureContext, row: Invitation, why: 'revoked' | 'replaced'): Promise<boolean> {
+  const { count } = await tx.invitation.updateMany({
+    where: { id: row.id, acceptedAt: null, revokedAt: null },
+    data: { revokedAt: ctx.now },
+  })
+  if (count === 0) return false
   await recordEvidence(tx, ctx, {
     kind: 'member.invitation_revoked',
     subject: { kind: 'invitation', id: row.id },
     data: { why },
   })
+  return true
 }
 
 /** What an invitation's page shows to whoever has its link: nothing that the mail did not say. */

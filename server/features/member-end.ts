@@ -21,13 +21,10 @@ export async function endPresence(
 ): Promise<{ [key: string]: Json }> {
   const { now } = ctx
   await lockMachines(tx, member.id)
+  await endLogins(tx, member.id, now)
   const tokens = await tx.token.updateMany({
     where: { memberId: member.id, revokedAt: null },
     data: { revokedAt: now },
-  })
-  await tx.adminLogin.updateMany({
-    where: { memberId: member.id, takenAt: null, deniedAt: null },
-    data: { deniedAt: now },
   })
   // A code that lies in the lost laptop's mail must not bring it back.
   await tx.signInAttempt.updateMany({ where: { email: member.email, usedAt: null }, data: { usedAt: now } })
@@ -45,6 +42,14 @@ export async function endPresence(
     await recordEvidence(tx, ctx, { kind: 'machine.revoked', subject: { kind: 'machine', id }, data: { why } })
   }
   return { sessions: sessions.count, tokens: tokens.count, machines: machines.length }
+}
+
+/**
+ * Ends logins of the command that the member has confirmed and nobody fetched yet. Before their credentials are ended:
+ * whoever fetches one right now holds the login's row, so it is among the tokens by then.
+ */
+export async function endLogins(tx: Tx, memberId: string, now: Date): Promise<void> {
+  await tx.adminLogin.updateMany({ where: { memberId, takenAt: null, deniedAt: null }, data: { deniedAt: now } })
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Tx } from '../db.ts'
 import { isRefusal } from '../db-refusal.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { personRef, recordEvidence } from './evidence.ts'
-import { endPresence, lockMachines } from './member-end.ts'
+import { endLogins, endPresence, lockMachines } from './member-end.ts'
 
 export type MemberRow = {
   id: string
@@ -206,6 +206,7 @@ export async function signOutEverywhere(ctx: FeatureContext, input: { id: string
   else demand(actor, 'member.remove')
   return ctx.db.$transaction(async tx => {
     const member = actor.memberId === input.id ? { id: actor.memberId } : await loadBelow(tx, actor, input.id)
+    await endLogins(tx, member.id, ctx.now)
     await tx.token.updateMany({
       where: { memberId: member.id, kind: { in: ['admin', 'deviceLink', 'console'] }, revokedAt: null },
       data: { revokedAt: ctx.now },

@@ -109,7 +109,10 @@ export async function switchOrganisation(
     })
   }
   return ctx.db.$transaction(async tx => {
-    const held = await tx.session.findUnique({ where: { tokenHash: hashToken(input.token) } })
+    const tokenHash = hashToken(input.token)
+    // Whoever ends this session right now has it first, and nothing is left to change over.
+    await tx.$queryRaw`select 1 from "Session" where "tokenHash" = ${tokenHash} for update`
+    const held = await tx.session.findUnique({ where: { tokenHash } })
     const member = await tx.member.findFirst({
       where: { email: actor.email, removedAt: null, org: { slug: input.org } },
     })

@@ -13,13 +13,14 @@ import { type BegunSession, beginSession } from './session.ts'
 export type Claims = { iss: string; sub: string; email?: unknown; email_verified?: unknown; auth_time?: unknown }
 
 /** Why a sign-in through a provider was refused; recorded with the refusal. */
-export type SingleSignOnRefusal = 'issuer' | 'unverified' | 'domain' | 'no_member'
+export type SingleSignOnRefusal = 'issuer' | 'unverified' | 'domain' | 'no_member' | 'no_sso'
 
 const REFUSALS: Record<SingleSignOnRefusal, string> = {
   issuer: 'The provider answered under another name than the one it is connected as.',
   unverified: 'The provider does not say that it has verified your e-mail address.',
   domain: 'This provider is not believed about addresses of that domain.',
   no_member: 'You are not a member of this organisation.',
+  no_sso: 'This provider is not connected any more.',
 }
 const refuse = (why: SingleSignOnRefusal) =>
   new AppError('FORBIDDEN', REFUSALS[why], { remedy: 'Ask an owner or admin of the organisation.', details: { why } })
@@ -36,6 +37,12 @@ export async function signInWithProvider(
 ): Promise<BegunSession> {
   try {
     return await visit.db.$transaction(async tx => {
+      // Kept until the session is there: whoever removes the connection meanwhile ends it with the others.
+      const open = await tx.$queryRaw<unknown[]>`
+        select 1 from "OidcConnection" where id = ${connection.id} and "removedAt" is null for share`
+      if (open.length === 0) throw refuse('no_sso')
+      // One subject at a time: of two first sign-ins in one moment the second finds the account of the first.
+      await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`account ${connection.id} ${claims.sub}`}, 0))::text`
       const member = await findMember(tx, visit, connection, claims)
       return beginSession(tx, visit, member, {
         method: 'oidc',
