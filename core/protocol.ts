@@ -186,6 +186,26 @@ const listedWord = z.string().check(z.maxLength(40), z.regex(/^[a-z]{1,20}(_[a-z
 /** A word as the reader keeps it. */
 export const listed = (list: readonly string[], word: string): string => (list.includes(word) ? word : 'other')
 
+/** How many tool uses of a session no hook had judged on one UTC day. */
+export const UnguardedRow = z.strictObject({
+  client: z.enum(CLIENTS),
+  sessionRef: digest,
+  calls: count,
+  day: z.iso.date(),
+})
+export type UnguardedRow = z.infer<typeof UnguardedRow>
+
+/** One hour of judged calls of a session, with the hour's extreme figures. */
+export const HourlyCount = z.strictObject({
+  hour: time,
+  client: z.enum(CLIENTS),
+  action: z.enum(ACTIONS),
+  sessionRef: digest,
+  calls: count,
+  figures: z.array(CrossedFigure).check(z.maxLength(16)),
+})
+export type HourlyCount = z.infer<typeof HourlyCount>
+
 /** What a machine tells, signed (holdpoint-report+jws), each minute or when something changed. Names from fixed lists only. */
 export const Report = z.strictObject({
   v: z.literal(1),
@@ -227,9 +247,7 @@ export const Report = z.strictObject({
     .check(z.maxLength(16)),
   journal: z.optional(journal),
   /** Tool uses found in transcripts that no hook had judged, per session, as running totals. */
-  unguarded: z
-    .array(z.strictObject({ client: z.enum(CLIENTS), sessionRef: digest, calls: count, day: z.iso.date() }))
-    .check(z.maxLength(200)),
+  unguarded: z.array(UnguardedRow).check(z.maxLength(200)),
   /** Decisions of organisation rules since the last report: shadow ones once per session and rule, enforced ones each. */
   outcomes: z
     .array(
@@ -251,18 +269,7 @@ export const Report = z.strictObject({
    * Hourly counts of judged calls with the hour's highest figures (of plan_left_pct, which holds when it falls, the lowest): what
    * a draft is replayed over.
    */
-  counts: z
-    .array(
-      z.strictObject({
-        hour: time,
-        client: z.enum(CLIENTS),
-        action: z.enum(ACTIONS),
-        sessionRef: digest,
-        calls: count,
-        figures: z.array(CrossedFigure).check(z.maxLength(16)),
-      }),
-    )
-    .check(z.maxLength(1000)),
+  counts: z.array(HourlyCount).check(z.maxLength(1000)),
   /** Grants spent or ended on the machine. */
   grants: z
     .array(

@@ -1,19 +1,10 @@
-import { type Home, readJson, writeJson } from '#agent/home.ts'
-import type { CrossedFigure } from '#core/approval/request.ts'
+import { type Home, writeJson } from '#agent/home.ts'
 import { wireFigure } from '#core/boundary/crossed.ts'
 import type { Action } from '#core/boundary/shape.ts'
 import type { Client } from '#core/client.ts'
 import { FIGURES, type Figures } from '#core/figure.ts'
-
-/** One hour of judged calls of a session, with the hour's extreme figures (see {@link Counters.judged}): a row of the report. */
-export type HourlyCount = {
-  hour: string
-  client: Client
-  action: Action
-  sessionRef: string
-  calls: number
-  figures: CrossedFigure[]
-}
+import type { HourlyCount } from '#core/protocol.ts'
+import { keptCounters } from './kept.ts'
 
 /** How often a rule held, since the beginning. */
 export type Fired = { fired: number; sessions: string[]; last: string }
@@ -36,9 +27,9 @@ export class Counters {
   calls = 0
 
   constructor(private readonly home: Home) {
-    const kept = readJson<{ hours?: HourlyCount[]; rules?: Record<string, Fired> }>(home.counters)
-    if (Array.isArray(kept?.hours)) for (const row of kept.hours) this.hours.set(keyOf(row), row)
-    if (kept?.rules) this.rules = new Map(Object.entries(kept.rules))
+    const { hours, rules } = keptCounters(home)
+    for (const row of hours) this.hours.set(keyOf(row), row)
+    this.rules = new Map(rules)
   }
 
   /** Counts one judged call. Of each figure the hour keeps the reading that is nearest to holding somebody. */

@@ -1,9 +1,10 @@
 import { ftruncateSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { crypto } from '#agent/crypto.ts'
-import { ensureDir, type Home, readJson, readText, writeAll, writeJson } from '#agent/home.ts'
+import { ensureDir, type Home, readText, writeAll, writeJson } from '#agent/home.ts'
 import { type JournalHead, lineHash, type ReportedHead } from '#core/journal.ts'
 import type { Entry, EntryBody } from './entry.ts'
+import { keptHead } from './kept.ts'
 
 /** A file of the journal is closed at this size; the chain goes on in the next. */
 const FILE_MAX = 8 * 1024 * 1024
@@ -205,7 +206,7 @@ export class Journal {
 
   /** Reads and checks the whole chain. */
   private open(): void {
-    const high = readJson<JournalHead>(this.home.journalHigh)
+    const high = keptHead(this.home)
     const files = this.files()
     const read = this.readChain(files)
     if (read.broken || (read.entries.length === 0 && high)) {

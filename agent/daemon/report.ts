@@ -1,18 +1,19 @@
 import { ControlPlaneError } from '#agent/control-plane.ts'
 import { signJws } from '#agent/crypto.ts'
-import { readJson, writeJson } from '#agent/home.ts'
+import { writeJson } from '#agent/home.ts'
 import { CLIENTS, type Client } from '#core/client.ts'
-import type { JournalHead } from '#core/journal.ts'
 import {
   type AlarmKind,
+  type HourlyCount,
   REPORTED_REFUSALS,
   type Report,
   type ReportAnswer,
   type ReportedRefusal,
+  type UnguardedRow,
 } from '#core/protocol.ts'
-import type { HourlyCount } from './counters.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
 import { hookLevels } from './hook-levels.ts'
+import { keptSync, type Sync } from './kept.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What fits into one report of 256 KiB with room to spare; the rest goes with the next one. */
@@ -23,24 +24,6 @@ const UNGUARDED_MAX = 200
 /** Reports sent in a row to catch up. */
 const IN_A_ROW = 50
 
-/**
- * What the control plane has acknowledged, and the report on its way: sent again byte for byte after a crash, so that nothing
- * is counted twice and nothing is lost. Losing this file tells too much, never too little.
- */
-type Sync = {
-  /** The machine it speaks for: joining anew begins anew, and tells nothing of the time before. */
-  machine?: string
-  /** Number of the newest report that was made. */
-  seq: number
-  /** Everything in the journal up to here is known there. */
-  journalTo: number
-  /** The head that the control plane has on record. */
-  recorded?: JournalHead
-  pending?: { report: string; journalTo: number; counts: HourlyCount[]; unguarded?: UnguardedRow[] }
-}
-
-type UnguardedRow = Report['unguarded'][number]
-
 /** Builds, signs and sends reports (core/protocol.ts `Report`). */
 export class Reporter {
   private readonly sync: Sync
@@ -50,10 +33,8 @@ export class Reporter {
   private readonly told = new Map<string, number>()
 
   constructor(private readonly runtime: Runtime) {
-    const kept = readJson<Sync>(runtime.home.sync)
-    this.sync =
-      Number.isSafeInteger(kept?.seq) && Number.isSafeInteger(kept?.journalTo) ? kept! : { seq: 0, journalTo: -1 }
-    this.known = kept?.recorded !== undefined
+    this.sync = keptSync(runtime.home) ?? { seq: 0, journalTo: -1 }
+    this.known = this.sync.recorded !== undefined
   }
 
   get journalTo(): number {

@@ -8,16 +8,18 @@ import {
   type HookEvent,
   type SeenToolResult,
   type SeenToolUse,
+  type SessionUsage,
   type UsageRecord,
   type UsageState,
 } from '#agent/clients/adapter.ts'
 import { sessionRef } from '#agent/crypto.ts'
-import { type Home, readJson, remove, writeJson } from '#agent/home.ts'
+import { type Home, remove, writeJson } from '#agent/home.ts'
 import type { Pricing } from '#agent/pricing/rate-card.ts'
 import { costReading, type FigureReading, nameReading } from '#core/figure.ts'
 import { subagentTier } from '#core/model-tier.ts'
 import { type Micros, microsUp } from '#core/money.ts'
 import type { Judged } from './judged.ts'
+import { keptSession } from './kept.ts'
 import { projectOf } from './project.ts'
 
 /** A session that has been quiet for so long is forgotten; it may come back and is then read anew. */
@@ -172,6 +174,18 @@ export class Sessions {
     }
   }
 
+  /** A state that the adapter cannot go on from is given up: it reads from the start, and nothing is counted twice. */
+  private readOn(adapter: ClientAdapter, { id: sessionId, cwd, transcriptPath, usage }: Session): SessionUsage {
+    const where = { sessionId, cwd: cwd || undefined, transcriptPath }
+    const read = (from: UsageState | undefined) => adapter.usage.readSession(this.clientHome, where, from, this.pricing)
+    if (usage === undefined) return read(undefined)
+    try {
+      return read(usage)
+    } catch {
+      return read(undefined)
+    }
+  }
+
   /** Reads on in a session's transcript. Bounded in time; what is left is read by the next look. */
   observe(session: Session, { budgetMs = READ_MS }: { budgetMs?: number } = {}): Observation {
     const adapter = this.adapters.get(session.client)
@@ -180,13 +194,7 @@ export class Sessions {
     const deadline = performance.now() + budgetMs
     let more = true
     while (more && performance.now() < deadline) {
-      const { id: sessionId, cwd, transcriptPath } = session
-      const read = adapter.usage.readSession(
-        this.clientHome,
-        { sessionId, cwd: cwd || undefined, transcriptPath },
-        session.usage,
-        this.pricing,
-      )
+      const read = this.readOn(adapter, session)
       session.usage = read.state
       if (read.costPicoUsd !== undefined)
         session.cost = Math.max(session.cost ?? 0, microsUp(read.costPicoUsd, PICO_PER_MICRO))
@@ -281,18 +289,11 @@ export class Sessions {
       return
     }
     for (const name of names) {
-      const session = readJson<Session>(join(this.home.sessions, name))
-      if (
-        typeof session?.id !== 'string' ||
-        session.id === CANARY_SESSION ||
-        session.ref !== sessionRef(this.secret, session.id)
-      )
-        continue
+      const session = keptSession(join(this.home.sessions, name))
+      if (!session || session.id === CANARY_SESSION || session.ref !== sessionRef(this.secret, session.id)) continue
       const cost = Math.max(session.cost ?? 0, this.recordedCost(session.id) ?? 0)
       this.byKey.set(`${session.client}\n${session.id}`, {
         ...session,
-        responses: session.responses ?? 0,
-        unguarded: typeof session.unguarded === 'object' ? session.unguarded : {},
         ...(cost > 0 ? { cost } : {}),
       })
     }

@@ -218,10 +218,13 @@ export class Organisation {
       const chunks: Buffer[] = []
       request.on('data', chunk => chunks.push(chunk as Buffer))
       request.on('end', () => {
-        void this.route(request, Buffer.concat(chunks).toString('utf8')).then(({ status, body, headers }) => {
-          response.writeHead(status, { 'content-type': 'application/json', ...headers })
-          response.end(status === 304 || status === 204 ? undefined : body)
-        })
+        const unfit = JSON.stringify({ error: { code: 'BAD_INPUT', message: 'not of the form that this takes' } })
+        void this.route(request, Buffer.concat(chunks).toString('utf8'))
+          .catch(() => ({ status: 400, body: unfit, headers: {} }))
+          .then(({ status, body, headers }) => {
+            response.writeHead(status, { 'content-type': 'application/json', ...headers })
+            response.end(status === 304 || status === 204 ? undefined : body)
+          })
       })
     })
     this.server.on('connection', socket => {
