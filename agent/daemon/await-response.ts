@@ -4,7 +4,7 @@ import { MAX_MICROS, type Micros } from '#core/money.ts'
 import type { Plan } from './decide.ts'
 import { takeResults } from './results.ts'
 import type { Runtime } from './runtime.ts'
-import type { Session } from './sessions.ts'
+import type { Session } from './session.ts'
 
 /**
  * A client may write a response only after the hook for its tool call has arrived (Claude Code: 5 to 140 ms later, measured),

@@ -4,10 +4,7 @@ import type { Action } from '#core/boundary/shape.ts'
 import type { Client } from '#core/client.ts'
 import { FIGURES, type Figures } from '#core/figure.ts'
 import type { HourlyCount } from '#core/protocol.ts'
-import { keptCounters } from './kept.ts'
-
-/** How often a rule held, since the beginning. */
-export type Fired = { fired: number; sessions: string[]; last: string }
+import { type Fired, keptCounters } from './kept.ts'
 
 /** Three weeks without a control plane at a hundred sessions a day; beyond it the oldest go. */
 const HOURS_MAX = 20_000

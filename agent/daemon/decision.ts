@@ -13,7 +13,7 @@ import type { DecisionEntry, JudgedRule, ReadFigure } from './entry.ts'
 import type { Blocked } from './releases.ts'
 import type { RulesInForce } from './rules.ts'
 import { type Runtime, record } from './runtime.ts'
-import type { Session } from './sessions.ts'
+import type { Session } from './session.ts'
 
 /** One call that is being decided, with everything known about it. */
 export type About = {

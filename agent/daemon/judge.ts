@@ -13,7 +13,8 @@ import { type Blocked, releasesFor } from './releases.ts'
 import { promptAnswered, takeResults } from './results.ts'
 import type { RulesInForce } from './rules.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
-import { figuresOf, type Session } from './sessions.ts'
+import type { Session } from './session.ts'
+import { figuresOf } from './sessions.ts'
 
 /** A tool call that waits for an answer. `arrivedMs`: when its hook came, as `performance.now()` has it. */
 export type AskedCall = {

@@ -7,8 +7,7 @@ import type { UsageState } from '#agent/clients/adapter.ts'
 import { type Home, readJson } from '#agent/home.ts'
 import type { JournalHead } from '#core/journal.ts'
 import { HourlyCount, UnguardedRow } from '#core/protocol.ts'
-import type { Fired } from './counters.ts'
-import type { Session } from './sessions.ts'
+import type { Session } from './session.ts'
 
 const count = z.int().check(z.gte(0))
 const Head = z.object({ seq: count, head: z.string() })
@@ -27,6 +26,8 @@ const entries = <T>(shape: z.ZodMiniType<T>, value: unknown): [string, T][] =>
     },
   )
 
+/** How often a rule held, since the beginning. */
+export type Fired = { fired: number; sessions: string[]; last: string }
 const FiredShape = z.object({ fired: count, sessions: z.array(z.string()), last: z.iso.datetime() })
 
 /** Counts by hour that are of a report's form, and how often rules held. */

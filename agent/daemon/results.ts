@@ -1,5 +1,6 @@
 import { alarm, type Runtime, record } from './runtime.ts'
-import type { Observation, Session } from './sessions.ts'
+import type { Session } from './session.ts'
+import type { Observation } from './sessions.ts'
 
 /** What stands in a transcript's place and is none, or is not ours; that there is no transcript yet is no problem. */
 const UNREADABLE = ['unreadable', 'not_a_file', 'not_ours']

@@ -21,6 +21,7 @@ import { type Micros, microsUp } from '#core/money.ts'
 import type { Judged } from './judged.ts'
 import { keptSession } from './kept.ts'
 import { projectOf } from './project.ts'
+import type { Session } from './session.ts'
 
 /** A session that has been quiet for so long is forgotten; it may come back and is then read anew. */
 const KEEP_MS = 7 * 24 * 3600_000
@@ -33,41 +34,6 @@ const READ_MS = 1000
 const SHOWN_MAX = 500
 
 const PICO_PER_MICRO = 1_000_000n
-
-/** What the daemon knows of one session of a client. Stays on the machine. */
-export type Session = {
-  client: string
-  id: string
-  ref: string
-  cwd: string
-  project: string
-  transcriptPath?: string
-  /** Whether somebody is at the keyboard, as far as it was said. */
-  attended?: boolean
-  model?: string
-  usage?: UsageState
-  /** Undefined until it was read once; never falls. */
-  cost?: Micros
-  costReadAt?: number
-  costProblem?: string
-  /** That its transcript cannot be read has been told. */
-  isToldUnreadable?: boolean
-  /** What the dearest response so far has cost; undefined until one was read. */
-  dearest?: Micros
-  /** How many responses were read, a growing one at each look. */
-  responses: number
-  /** A call waited for its response and nothing came: none waits again until something is read. */
-  waitedInVain?: boolean
-  unpriced: string[]
-  /** Tool uses that the transcript shows and no hook has judged, not known to have run yet. */
-  waiting: Record<string, number>
-  /** Tool uses that ran without having been judged, by the UTC day on which they were asked for: running totals. */
-  unguarded: Record<string, number>
-  /** The transcript was longer than the newest look could read. */
-  isUnread?: boolean
-  lastSeen: number
-  ended?: { at: number; reason: string }
-}
 
 /** What one look at a transcript brought besides the cost. */
 export type Observation = { results: SeenToolResult[]; unguarded: { calls: number; fromMs: number; toMs: number } }

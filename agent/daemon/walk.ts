@@ -2,7 +2,8 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import type { ChangedSession } from '#agent/clients/adapter.ts'
 import { takeResults } from './results.ts'
 import type { Runtime } from './runtime.ts'
-import { COMPARE_MS, type Session } from './sessions.ts'
+import type { Session } from './session.ts'
+import { COMPARE_MS } from './sessions.ts'
 
 /** A look takes no more of one session at once, so that a hook that comes meanwhile is answered. */
 const LOOK_MS = 50

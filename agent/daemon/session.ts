@@ -1,0 +1,37 @@
+import type { UsageState } from '#agent/clients/adapter.ts'
+import type { Micros } from '#core/money.ts'
+
+/** What the daemon knows of one session of a client. Stays on the machine. */
+export type Session = {
+  client: string
+  id: string
+  ref: string
+  cwd: string
+  project: string
+  transcriptPath?: string
+  /** Whether somebody is at the keyboard, as far as it was said. */
+  attended?: boolean
+  model?: string
+  usage?: UsageState
+  /** Undefined until it was read once; never falls. */
+  cost?: Micros
+  costReadAt?: number
+  costProblem?: string
+  /** That its transcript cannot be read has been told. */
+  isToldUnreadable?: boolean
+  /** What the dearest response so far has cost; undefined until one was read. */
+  dearest?: Micros
+  /** How many responses were read, a growing one at each look. */
+  responses: number
+  /** A call waited for its response and nothing came: none waits again until something is read. */
+  waitedInVain?: boolean
+  unpriced: string[]
+  /** Tool uses that the transcript shows and no hook has judged, not known to have run yet. */
+  waiting: Record<string, number>
+  /** Tool uses that ran without having been judged, by the UTC day on which they were asked for: running totals. */
+  unguarded: Record<string, number>
+  /** The transcript was longer than the newest look could read. */
+  isUnread?: boolean
+  lastSeen: number
+  ended?: { at: number; reason: string }
+}
