@@ -158,7 +158,7 @@ export function methodName(method: SessionMethod): string {
     case 'email_code':
       return 'an e-mail code'
     case 'console':
-      return "the first start's one-time sign-in"
+      return 'a one-time address that the server printed'
     case 'device_link':
       return "a machine's link"
     case 'admin_credential':

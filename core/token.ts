@@ -15,7 +15,7 @@ export const TOKEN_KINDS = {
   session: 'hps',
   /** An invitation in a mailed link; accepted only after signing in as the invited address. */
   invitation: 'hpi',
-  /** The first start's one-time sign-in. */
+  /** A one-time sign-in that the server prints: at the first start, and for a new organisation's owner. */
   console: 'hpc',
 } as const
 export type TokenKind = keyof typeof TOKEN_KINDS

@@ -28,7 +28,7 @@ export function whoAnswers(
   if (rule.signed) {
     return {
       problem: 'nobody_can_answer',
-      message: `${rule.name} wants an approver's own key, and nobody has registered one`,
+      message: `${rule.name} wants an approver's own key, and there is no way to register one yet`,
       remedy: 'leave signed out',
     }
   }

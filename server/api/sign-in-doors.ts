@@ -121,7 +121,7 @@ export const linkDoor = webDoor(
   form => `/sign-in${query({ next: safePath(form.get('next')) })}`,
 )
 
-/** Press the button of the first start's one-time address: `t`. */
+/** Press the button of the one-time address that the server printed: `t`. */
 export const consoleDoor = webDoor('console', async (form, request) => {
   const visit = openVisit()
   await limit(visit, 'redeemByAddress', request)

@@ -8,7 +8,7 @@ import { type FeatureContext, newId, type Visit } from './context.ts'
 import { demandRate } from './rate.ts'
 import { type BegunSession, beginSession } from './session.ts'
 
-/** The first start's sign-in lives as long as a join token. */
+/** What the server prints lives as long as a join token. */
 const CONSOLE_MS = JOIN_TOKEN_MS
 
 const gone = () =>
@@ -17,7 +17,7 @@ const gone = () =>
     details: { why: 'link' },
   })
 
-/** A one-time sign-in for a member who has never signed in: what the first start prints. */
+/** A one-time sign-in for a member who has never signed in: what the server prints at the first start, and for a new organisation's owner. */
 export async function makeConsoleSignIn(
   tx: Tx,
   visit: Visit,
@@ -66,7 +66,7 @@ export async function makeDeviceLink(ctx: FeatureContext<MachineActor>): Promise
 
 /**
  * Redeems either kind, once. What a machine's link begins is a `device_link` session, which reads and withdraws its member's
- * own requests; it goes into a cookie of its own. What the first start's begins is a `console` session.
+ * own requests; it goes into a cookie of its own. What the server printed begins a `console` session.
  */
 export async function redeemOneTime(
   visit: Visit,

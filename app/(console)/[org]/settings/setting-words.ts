@@ -12,12 +12,12 @@ const SELF: Record<Settings['selfAnswer'], Choice<Settings['selfAnswer']>> = {
   account: {
     value: 'account',
     label: 'With a sign-in of their own',
-    hint: 'Whoever holds the role may answer their own request after signing in with single sign-on, a passkey or a code by e-mail. The record marks it as their own. A code by e-mail does not prove a person: an agent that can read the mail can type it.',
+    hint: 'Whoever holds the role may answer their own request after signing in with single sign-on or a code by e-mail. The record marks it as their own. A code by e-mail does not prove a person: an agent that can read the mail can type it.',
   },
   key: {
     value: 'key',
     label: 'With an approval key',
-    hint: 'Only an answer that is signed with an approval key counts for one’s own request.',
+    hint: 'Only an answer that is signed with an approval key counts for one’s own request. None can be registered yet, so nobody answers their own.',
   },
 }
 
