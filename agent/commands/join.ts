@@ -233,14 +233,16 @@ function notJoined(error: unknown, left: boolean): CommandFailure {
     )
   const cause = error instanceof Error && isAppError(error.cause) ? error.cause : error
   const why = isAppError(cause) && typeof cause.details?.why === 'string' ? cause.details.why : undefined
-  const digest =
+  const more =
     why === 'not_the_pinned_root'
       ? ' Whoever answers is not whom the line was made for, or the line was changed on its way: tell an admin.'
-      : ''
+      : why === 'expired' || why === 'from_the_future'
+        ? ` Here it is ${new Date().toISOString()}: compare it with the time elsewhere and set the clock right.`
+        : ''
   return new CommandFailure(
     'failed',
     why ?? 'not_trusted',
-    `Not joined. ${error instanceof Error ? plain(error.message) : 'The answer cannot be trusted.'}${digest}`,
+    `Not joined. ${error instanceof Error ? plain(error.message) : 'The answer cannot be trusted.'}${more}`,
     after,
   )
 }

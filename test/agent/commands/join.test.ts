@@ -106,6 +106,22 @@ describe('join', () => {
     nothingKept()
   })
 
+  it.each([
+    ['behind', 3600_000, 'from_the_future'],
+    ['ahead', -3600_000, 'expired'],
+  ])(
+    'with a clock an hour %s it says that the clock is off, keeps nothing, and takes the machine back',
+    async (_, off, code) => {
+      plane.org.clock = () => Date.now() + off
+      plane.org.publish(RULE('deny'))
+      const ran = await machine.run(['join', plane.line, '--json'])
+      expect(ran).toMatchObject({ code: 1, json: { error: { code } } })
+      expect(ran.json.error.message).toContain('set the clock right')
+      expect(plane.left).toBe(true)
+      nothingKept()
+    },
+  )
+
   it('refuses rules without the signed time that says how old they are', async () => {
     plane.org.serve.rules = () => ({ status: 204 })
     expect(await machine.run(['join', plane.line, '--json'])).toMatchObject({
