@@ -20,22 +20,8 @@ export function pathWith(path: string, fields: Record<string, string | undefined
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
 
-/** First parts of addresses that are of no organisation, pages and doors alike. */
-const NO_ORGANISATION = [
-  'api',
-  'auth',
-  'connector',
-  'device',
-  'healthz',
-  'invitation',
-  'link',
-  'mailbox',
-  'o',
-  'sign-in',
-]
-
 /** The organisation that a path is of: `acme` of `/acme/approvals/bnd-…`. Undefined for pages of no organisation. */
 export function organisationOf(path: string | undefined): string | undefined {
   const first = /^\/([a-z0-9][a-z0-9-]*)(?:[/?#]|$)/.exec(path ?? '')?.[1]
-  return first && !NO_ORGANISATION.includes(first) ? first : undefined
+  return first && !['device', 'invitation', 'link', 'mailbox', 'o', 'sign-in'].includes(first) ? first : undefined
 }

@@ -199,3 +199,28 @@ test('a link that was forwarded shows a stranger nothing, and another member wha
   await lena.getByRole('button', { name: 'Deny for a day' }).click()
   await expect(lena.getByText('Denied by')).toBeVisible()
 })
+
+test('what one is writing stays while others answer, and the end is said and has the focus', async ({ newContext }) => {
+  const { session, handle } = await held('pair')
+  const lena = await (await as(newContext, LENA)).newPage()
+  const lou = await (await as(newContext, LOU)).newPage()
+  const ola = await (await as(newContext, OWNER)).newPage()
+  for (const page of [lena, lou, ola]) await open(page, handle)
+  const reason = lou.getByRole('textbox', { name: 'Reason, for the record' })
+  await reason.fill('It is nearly')
+  await lena.getByRole('button', { name: 'Let this step through' }).click()
+  await expect(lou.getByText('1 of 2 so far: Lena Dock.'), 'without a reload').toBeVisible()
+  await expect(reason).toHaveValue('It is nearly')
+  await expect(reason).toBeFocused()
+
+  await ola.getByRole('button', { name: 'Let the session go on' }).click()
+  await expect(ola.getByRole('status').filter({ hasText: 'Approved for one step' })).toHaveText(
+    'Approved for one step by Lena Dock and Ola Berg.',
+  )
+  await expect(ola.getByRole('group', { name: 'Answer' }), 'the button is gone; the focus is not').toBeFocused()
+  await expect(lou.getByText('It was settled while you were writing.')).toBeVisible()
+  await expect(lou.getByText('Your reason was not sent: “It is nearly”')).toBeVisible()
+  await expect(lou.getByRole('group', { name: 'Answer' })).toBeFocused()
+  await expect(ola.getByText('It was settled while you were writing.')).toHaveCount(0)
+  await goesOn(session, true)
+})

@@ -3,7 +3,17 @@ import { startProvider } from '../test/support/provider.ts'
 import { agentSession } from './support/agent-session.ts'
 import { change, publishRules, query } from './support/api.ts'
 import { expect, test } from './support/console.ts'
-import { faultsFor, jumped, reachByKeyboard, sticksOut, WIDTHS, watchShifts } from './support/looks.ts'
+import {
+  faultsFor,
+  jumped,
+  reachByKeyboard,
+  spills,
+  sticksOut,
+  stretchNames,
+  WIDTHS,
+  type Width,
+  watchShifts,
+} from './support/looks.ts'
 import { emptyMachine, type Machine } from './support/machine.ts'
 import {
   foundOrganisation,
@@ -14,7 +24,7 @@ import {
 } from './support/organisation.ts'
 import { askForCode, newestMail } from './support/people.ts'
 
-/** Every page, empty and full, light and dark, on a phone and at a desk. Pictures go to test-results/pages. */
+/** Every page, empty and full, on a phone and at a desk, dark and light, with names of any length. Pictures go to test-results/pages. */
 type Visit = {
   name: string
   path: string /** A control that Tab must come to. */
@@ -30,6 +40,9 @@ const BARREN = `barren-${N}`
 const OWNER = { name: 'Wanda Hill', email: `wanda@${UPLAND}.example` }
 const ADMIN = { name: 'Xaver Glen', email: `xaver@${UPLAND}.example`, role: 'admin' as const }
 const DEV = { name: 'Yara Moss', email: `yara@${UPLAND}.example`, role: 'member' as const }
+const people = [OWNER, ADMIN, DEV]
+const FULL_NAME = 'Upland Research Institute'
+const LONG_RULE = 'a-rule-with-quite-a-long-name'
 
 const rule = (name: string, over: number, require: string, stage: string) => `  - name: ${name}
     action: continue
@@ -45,12 +58,13 @@ const cases = (
   - { rule: ${name}, action: continue, figures: { session_cost_usd: ${over - 1} }, expect: pass }
 `
 const FIRST = `# Limits of Upland.\nboundaries:\n${rule('session-spend', 20, 'approver:lead', 'shadow')}`
-const SECOND = `# Limits of Upland.\nboundaries:\n${rule('session-spend', 20, 'approver:lead', 'enforce')}${rule('a-rule-with-quite-a-long-name', 500, 'deny', 'shadow')}tests:\n${cases('session-spend', 20)}`
+const SECOND = `# Limits of Upland.\nboundaries:\n${rule('session-spend', 20, 'approver:lead', 'enforce')}${rule(LONG_RULE, 500, 'deny', 'shadow')}tests:\n${cases('session-spend', 20)}`
 
 let full: Organisation
 let emptyOwner: SignedIn
 let machine: Machine
 let machineId: string
+let machineLabel: string
 let waiting: string
 let settled: string
 
@@ -66,7 +80,7 @@ test.beforeAll(async ({ browser }) => {
 
   full = await foundOrganisation(browser, {
     slug: UPLAND,
-    name: 'Upland Research Institute',
+    name: FULL_NAME,
     owner: OWNER,
     colleagues: [ADMIN, DEV],
   })
@@ -113,7 +127,9 @@ test.beforeAll(async ({ browser }) => {
   })
   waiting = await hold(admin, 2)
   await machine.holdpoint('team', 'sync')
-  machineId = (await query<{ id: string }[]>(admin, 'machine.list', { org: UPLAND }))[0]!.id
+  const [joined] = await query<{ id: string; label: string }[]>(admin, 'machine.list', { org: UPLAND })
+  machineId = joined!.id
+  machineLabel = joined!.label
   await Promise.all([owner, admin, dev].map(context => context.close()))
 })
 test.afterAll(() => machine?.stop())
@@ -143,7 +159,7 @@ const console_ = (org: string): Visit[] => [
   { name: 'members', path: `/${org}/members`, reach: 'Invite' },
   { name: 'audit', path: `/${org}/audit` },
   { name: 'settings', path: `/${org}/settings`, reach: 'Connect a provider' },
-  { name: 'not-found', path: `/${org}/no-such-page` },
+  { name: 'not-found', path: `/${org}/no-such-page`, reach: 'Boundaries' },
 ]
 
 const onlyFull = (): Visit[] => [
@@ -169,57 +185,91 @@ const onlyFull = (): Visit[] => [
   },
 ]
 
+/** Light at a desk and dark on a phone are pictured always; the other two with `PICTURES=all`. */
+const SCHEMES = { desk: ['light', 'dark'], phone: ['dark', 'light'] } as const
+const PICTURES = process.env.PICTURES === 'all' ? 2 : 1
+
 /**
- * One page in its four looks: loaded at each width, so that what moves while loading is seen, and recoloured there. Axe
- * looks once at each width and once at each theme.
+ * One page at both widths, each in a tab of its own: loaded there, so that what moves while loading is seen. Axe looks once
+ * at each width and once at each theme. `names` are then made long, and must go on fitting.
  */
-async function look(page: Page, visit: Visit, label: string): Promise<string[]> {
-  const faults: string[] = []
-  for (const [width, size] of Object.entries(WIDTHS)) {
-    await page.setViewportSize(size)
-    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-    await page.goto(visit.path)
-    await page.evaluate(() => document.fonts.ready)
-    await expect(page.locator('h1')).toHaveCount(1)
-    const found = await jumped(page)
-    if (width === 'desk' && visit.reach) await reachByKeyboard(page, visit.reach)
-    await visit.before?.(page)
-    found.push(...(await sticksOut(page)))
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme })
-      if ((width === 'desk') === (scheme === 'light')) found.push(...(await faultsFor(page)))
-      const file = `test-results/pages/${label}-${width}-${scheme}.png`
-      await page.screenshot({ path: file, fullPage: !visit.before, animations: 'disabled' })
-    }
-    faults.push(...found.map(fault => `${label} ${width}: ${fault}`))
+async function look(
+  page: Page,
+  width: Width,
+  visit: Visit,
+  label: string,
+  names: readonly string[],
+): Promise<string[]> {
+  const [scheme, ...others] = SCHEMES[width].slice(0, PICTURES)
+  const picture = (shown: string) =>
+    page.screenshot({
+      path: `test-results/pages/${label}-${width}-${shown}.png`,
+      fullPage: !visit.before,
+      animations: 'disabled',
+    })
+  await page.emulateMedia({ colorScheme: scheme!, reducedMotion: 'reduce' })
+  await page.goto(visit.path)
+  await page.evaluate(() => document.fonts.ready)
+  await expect(page.locator('h1')).toHaveCount(1)
+  const found = await jumped(page)
+  if (width === 'desk' && visit.reach) await reachByKeyboard(page, visit.reach)
+  await visit.before?.(page)
+  found.push(...(await sticksOut(page)), ...(await spills(page)), ...(await faultsFor(page)))
+  await picture(scheme!)
+  for (const other of others) {
+    await page.emulateMedia({ colorScheme: other })
+    await picture(other)
   }
-  return faults
+  if (names.length > 0) {
+    await stretchNames(page, names)
+    const long = [...(await sticksOut(page)), ...(await spills(page))]
+    if (long.length > 0) await picture('long-names')
+    found.push(...long.map(fault => `with long names ${fault}`))
+  }
+  return found.map(fault => `${label} ${width}: ${fault}`)
 }
 
-async function lookAtAll(page: Page, visits: readonly Visit[], set: string): Promise<void> {
-  await watchShifts(page)
+async function lookAtAll(
+  pages: Record<Width, Page>,
+  visits: readonly Visit[],
+  set: string,
+  names: readonly string[] = [],
+): Promise<void> {
+  const widths = Object.keys(WIDTHS) as Width[]
+  for (const width of widths) {
+    await watchShifts(pages[width])
+    await pages[width].setViewportSize(WIDTHS[width])
+  }
   const faults: string[] = []
   for (const visit of visits)
     await test.step(visit.name, async () => {
-      faults.push(...(await look(page, visit, `${set}-${visit.name}`)))
+      const found = await Promise.all(
+        widths.map(width => look(pages[width], width, visit, `${set}-${visit.name}`, names)),
+      )
+      faults.push(...found.flat())
     })
   expect(faults).toEqual([])
+}
+
+async function twoTabs(context: BrowserContext): Promise<Record<Width, Page>> {
+  return { desk: await context.newPage(), phone: await context.newPage() }
 }
 
 test('the console of an organisation that has nothing yet', async ({ newContext, allowed }) => {
   test.setTimeout(600_000)
   allowed.push(/status of 404/)
-  await lookAtAll(await (await newContext({ storageState: emptyOwner })).newPage(), console_(BARREN), 'empty')
+  await lookAtAll(await twoTabs(await newContext({ storageState: emptyOwner })), console_(BARREN), 'empty')
 })
 
 test('the console of an organisation at work', async ({ newContext, allowed }) => {
   test.setTimeout(600_000)
   allowed.push(/status of 404/)
-  const page = await (await newContext({ storageState: full.people[OWNER.email]! })).newPage()
-  await lookAtAll(page, [...console_(UPLAND), ...onlyFull()], 'full')
+  const tabs = await twoTabs(await newContext({ storageState: full.people[OWNER.email]! }))
+  const names = [...people.map(({ name }) => name), FULL_NAME, LONG_RULE, machineLabel]
+  await lookAtAll(tabs, [...console_(UPLAND), ...onlyFull()], 'full', names)
 })
 
-test('the pages for everybody', async ({ page, allowed }) => {
+test('the pages for everybody', async ({ page, context, allowed }) => {
   test.setTimeout(600_000)
   allowed.push(/status of 404/)
   await newestMail(page, `vito@${UPLAND}.example`, /invites you/)
@@ -228,7 +278,7 @@ test('the pages for everybody', async ({ page, allowed }) => {
   await askForCode(page, `vito@${UPLAND}.example`)
   const code = new URL(page.url())
   await lookAtAll(
-    page,
+    await twoTabs(context),
     [
       { name: 'sign-in', path: '/sign-in', reach: 'Send me a code' },
       { name: 'sign-in-provider', path: `/sign-in?org=${UPLAND}`, reach: 'Go on with Upland login' },
@@ -245,18 +295,19 @@ test('the pages for everybody', async ({ page, allowed }) => {
       { name: 'not-found', path: '/no/such/page' },
     ],
     'public',
+    [...people.map(({ name }) => name), FULL_NAME],
   )
 })
 
 test('the pages between sign-in and console', async ({ newContext }) => {
   test.setTimeout(600_000)
-  const page = await (await newContext({ storageState: full.people[ADMIN.email]! })).newPage()
   await lookAtAll(
-    page,
+    await twoTabs(await newContext({ storageState: full.people[ADMIN.email]! })),
     [
       { name: 'device', path: '/device', reach: 'Code from the terminal' },
       { name: 'organisation', path: '/sign-in/organisation' },
     ],
     'signed-in',
+    [...people.map(({ name }) => name), FULL_NAME],
   )
 })

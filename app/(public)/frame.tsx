@@ -26,13 +26,13 @@ export function Frame({ title, sub, notice, below, wide, children }: Props) {
       <Logo className="px-1 text-lg" />
       {notice && <div className="grid gap-2 empty:hidden">{notice}</div>}
       <section className="grid grid-cols-[minmax(0,1fr)] gap-5 rounded-lg border bg-panel p-5 sm:p-6">
-        <header className="grid gap-1">
+        <header className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-1">
           <h1 className="text-xl tracking-[-0.015em]">{title}</h1>
           {sub && <div className="text-pretty text-ink-2">{sub}</div>}
         </header>
         {children}
       </section>
-      {below && <div className="grid gap-1.5 px-1 text-ink-3 text-sm">{below}</div>}
+      {below && <div className="grid grid-cols-[minmax(0,1fr)] gap-1.5 px-1 text-ink-3 text-sm">{below}</div>}
     </main>
   )
 }

@@ -2,10 +2,11 @@
 
 import { ChevronsUpDown, LogOut } from 'lucide-react'
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '#app/_ui/menu.tsx'
+import { Name } from '#app/_ui/name.tsx'
 import { THEME_CHOICES, useTheme } from '#app/_ui/theme-choice.tsx'
 import { postForm } from './post-form.ts'
 
-/** `role` and `method` in words; the method completes "Signed in with …": "a passkey". */
+/** `role` and `method` in words; the method completes "Signed in with …": "an e-mail code". */
 export type ShellMember = { name: string; email: string; role: string; method: string }
 
 /** Who is signed in, with which role and how; theme; the way out. */
@@ -24,7 +25,7 @@ export function MemberMenu({ member, side = 'top' }: { member: ShellMember; side
         >
           <Initials name={member.name} />
           <span className="grid min-w-0 leading-4">
-            <span className="truncate font-medium">{member.name}</span>
+            <Name className="font-medium">{member.name}</Name>
             <span className="truncate text-ink-3 text-xs">{member.role}</span>
           </span>
           <span className="sr-only">, your account</span>
@@ -33,8 +34,8 @@ export function MemberMenu({ member, side = 'top' }: { member: ShellMember; side
       }
     >
       <div className="grid gap-0.5 px-2 py-1.5">
-        <span className="truncate font-medium">{member.name}</span>
-        <span className="truncate text-ink-2 text-sm">{member.email}</span>
+        <Name className="font-medium">{member.name}</Name>
+        <Name className="text-ink-2 text-sm">{member.email}</Name>
         <span className="text-ink-3 text-xs">
           Role: {member.role}. Signed in with {member.method}.
         </span>

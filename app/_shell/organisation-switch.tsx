@@ -3,6 +3,7 @@
 import { ChevronsUpDown } from 'lucide-react'
 import { LogoMark } from '#app/_ui/logo.tsx'
 import { Menu, MenuItem, MenuLabel } from '#app/_ui/menu.tsx'
+import { Name } from '#app/_ui/name.tsx'
 import { postForm } from './post-form.ts'
 
 export type Organisation = { slug: string; name: string }
@@ -13,13 +14,13 @@ export function OrganisationSwitch({ org, organisations }: Props) {
   const brand = (
     <>
       <LogoMark />
-      <span className="min-w-0 truncate">
+      <span className="grid min-w-0 leading-4">
         <span className="font-semibold tracking-[-0.01em]">Holdpoint</span>
-        <span className="text-ink-3"> · {org.name}</span>
+        <Name className="text-ink-3 text-xs">{org.name}</Name>
       </span>
     </>
   )
-  if (organisations.length < 2) return <div className="flex min-h-9 min-w-0 items-center gap-2 px-2">{brand}</div>
+  if (organisations.length < 2) return <div className="flex min-h-11 min-w-0 items-center gap-2.5 px-2">{brand}</div>
   return (
     <Menu
       label="Organisations"
@@ -27,7 +28,7 @@ export function OrganisationSwitch({ org, organisations }: Props) {
       trigger={
         <button
           type="button"
-          className="flex min-h-9 w-full min-w-0 items-center gap-2 rounded-md px-2 text-left hover:bg-raised data-[state=open]:bg-raised"
+          className="flex min-h-11 w-full min-w-0 items-center gap-2.5 rounded-md px-2 text-left hover:bg-raised data-[state=open]:bg-raised"
         >
           {brand}
           <span className="sr-only">, change organisation</span>
@@ -45,7 +46,7 @@ export function OrganisationSwitch({ org, organisations }: Props) {
             ? { href: `/${org.slug}` }
             : { onSelect: () => postForm('/auth/organisation', { org: each.slug }) })}
         >
-          {each.name}
+          <Name>{each.name}</Name>
         </MenuItem>
       ))}
     </Menu>

@@ -5,6 +5,7 @@ import Link from 'next/link'
 import { useState } from 'react'
 import { IconButton } from '#app/_ui/icon-button.tsx'
 import { LogoMark } from '#app/_ui/logo.tsx'
+import { Name } from '#app/_ui/name.tsx'
 import { Sheet } from '#app/_ui/sheet.tsx'
 import { MemberMenu, type ShellMember } from './member-menu.tsx'
 import { NavLinks, WaitingCount } from './nav-links.tsx'
@@ -31,13 +32,13 @@ export function PhoneBar({ org, member, waiting, organisations }: Props) {
       </Sheet>
       <Link href={`/${org.slug}`} className="flex min-w-0 items-center gap-2 rounded-md px-1 py-1.5">
         <LogoMark />
-        <span className="truncate font-semibold">{org.name}</span>
+        <Name className="font-semibold">{org.name}</Name>
         <span className="sr-only">, overview</span>
       </Link>
       {waiting > 0 && (
         <Link
           href={`/${org.slug}/approvals`}
-          className="ml-auto flex min-h-10 items-center rounded-md px-2 text-sm text-waiting"
+          className="ml-auto flex min-h-10 shrink-0 items-center rounded-md px-2 text-sm text-waiting"
         >
           <WaitingCount count={waiting} className="ml-0 px-2" />
           <span aria-hidden className="ml-1.5">

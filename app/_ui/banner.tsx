@@ -23,7 +23,7 @@ export function Banner({ kind, title, children, action, className }: Props) {
       className={cn('flex flex-wrap items-start gap-x-2.5 gap-y-2 rounded-lg border px-4 py-2.5', colours, className)}
     >
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
-      <div className="min-w-0 flex-1 basis-60">
+      <div className="min-w-0 flex-1 basis-60 [overflow-wrap:anywhere]">
         <strong className="font-semibold">{title}</strong> {children && <span className="text-ink-2">{children}</span>}
       </div>
       {action && <div className="flex gap-2">{action}</div>}

@@ -3,7 +3,7 @@ import { cva } from 'class-variance-authority'
 /** How buttons, and links that look like them, are drawn. */
 export const buttonLook = cva(
   [
-    'relative inline-flex shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-md border font-medium',
+    'relative inline-flex max-w-full shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-md border font-medium',
     'transition-colors duration-100 select-none [&_svg]:size-4 [&_svg]:shrink-0',
     'disabled:opacity-50 not-aria-busy:aria-disabled:opacity-50 data-[state=open]:bg-raised',
   ],

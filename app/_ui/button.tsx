@@ -42,7 +42,7 @@ export function Button(props: AsButton | AsLink) {
       onClick={loading ? ignore : rest.onClick}
       className={cn(buttonLook({ variant, size }), className)}
     >
-      <span className={cn('inline-flex items-center gap-2', loading && 'opacity-0')}>
+      <span className={cn('inline-flex min-w-0 max-w-full items-center gap-2', loading && 'opacity-0')}>
         {icon}
         {children}
       </span>

@@ -24,7 +24,7 @@ export function Card({ title, sub, aside, note, padded, headingLevel = 2, id, cl
     <section id={id} className={cn('min-w-0 rounded-lg border bg-panel', className)}>
       {(title || aside) && (
         <div className="flex min-h-10.25 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5">
-          {title && <Heading className="text-sm">{title}</Heading>}
+          {title && <Heading className="min-w-0 text-sm">{title}</Heading>}
           {sub && <span className="text-ink-3 text-xs">{sub}</span>}
           {aside && <div className="ml-auto flex items-center gap-2 text-ink-3 text-xs">{aside}</div>}
         </div>

@@ -23,8 +23,17 @@ export function DiffView({ before, after, label, context = 3, alike = 'Nothing d
   return (
     <section aria-label={`Changes between ${label}`}>
       <p className="border-b px-4 py-2 text-ink-3 text-xs">
-        <span className="text-passed">+{formatPlural(added, 'line')}</span> added,{' '}
-        <span className="text-held">−{formatPlural(removed, 'line')}</span> removed
+        {added > 0 && (
+          <>
+            <span className="text-passed">+{formatPlural(added, 'line')}</span> added
+          </>
+        )}
+        {added > 0 && removed > 0 && ', '}
+        {removed > 0 && (
+          <>
+            <span className="text-held">−{formatPlural(removed, 'line')}</span> removed
+          </>
+        )}
       </p>
       <section
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard

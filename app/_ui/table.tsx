@@ -115,7 +115,7 @@ function Cell({ column, first, stack, children }: CellProps) {
         column.nowrap && 'whitespace-nowrap',
         stack &&
           '@max-[35rem]:flex @max-[35rem]:items-baseline @max-[35rem]:justify-between @max-[35rem]:gap-4 @max-[35rem]:px-0 @max-[35rem]:py-0.75',
-        stack && first && '@max-[35rem]:font-medium',
+        stack && first && '@max-[35rem]:font-medium @max-[35rem]:*:min-w-0',
         stack && (column.wideOnly || children === null) && '@max-[35rem]:hidden',
         column.className,
       )}

@@ -33,9 +33,57 @@ export async function jumped(page: Page): Promise<string[]> {
   })
 }
 
+const LONG = `${'W'.repeat(90)}${'שלום'.repeat(15)}${'\u{1f9d1}\u200d\u{1f680}'.repeat(10)}`
+
+/** Puts a name of two hundred characters, without a blank, from right to left and with emoji, wherever one of these stands. */
+export async function stretchNames(page: Page, names: readonly string[]): Promise<void> {
+  await page.evaluate(
+    ([long, names]) => {
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+      for (let node = walker.nextNode() as Text | null; node; node = walker.nextNode() as Text | null) {
+        const within = node.parentElement?.closest('script, style, textarea, option, .code-under')
+        for (const name of names) if (!within && node.data.includes(name)) node.data = node.data.replaceAll(name, long)
+      }
+    },
+    [LONG, names] as const,
+  )
+}
+
+/** Words that come out of their card or button, tables that must be pushed sideways, and words cut without a way to read them. */
+export function spills(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const faults: string[] = []
+    const said = (what: string, at: Element) => faults.push(`${what}: ${at.outerHTML.slice(0, 160)}`)
+    const scrolls = (at: Element) => getComputedStyle(at).overflowX !== 'visible'
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const parent = node.parentElement
+      if (!node.nodeValue?.trim() || !parent || parent.closest('.sr-only, script, style')) continue
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      const right = Math.max(...[...range.getClientRects()].map(rect => rect.right))
+      for (let box: Element | null = parent; box && box !== document.body; box = box.parentElement) {
+        if (scrolls(box)) break
+        if (!box.matches('section, button, a[class*=border], [role=dialog], main > *')) continue
+        if (right > box.getBoundingClientRect().right + 1) said('comes out', parent)
+        break
+      }
+    }
+    for (const at of document.querySelectorAll('main *, [role=dialog] *, header *')) {
+      if (at.scrollWidth <= at.clientWidth + 1 || !scrolls(at)) continue
+      if (at.querySelector('table')) said('pushed sideways', at)
+      const { textOverflow } = getComputedStyle(at)
+      if (textOverflow === 'ellipsis' && !at.closest('[title], select, input')) said('cut for good', at)
+    }
+    return faults.slice(0, 5)
+  })
+}
+
 /** Something serious or critical that a person with a screen reader, a keyboard or weak eyes would meet; each with its place. */
 export async function faultsFor(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).analyze()
+  // The other mode opens a page of its own for every look; it is for frames of other origins, and no page of ours has one.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
+  const { violations } = await axe.analyze()
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) => nodes.map(node => `${id} (${help}): ${node.html.slice(0, 160)}`))

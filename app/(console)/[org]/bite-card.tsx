@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
 import { formatCount } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { Table } from '#app/_ui/table.tsx'
 import type { Overview } from './outputs.ts'
@@ -26,8 +27,8 @@ export function BiteCard({ org, rows, hasRules }: { org: string; rows: Overview[
             head: 'Rule',
             cell: row => (
               <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-                <Link href={`/${org}/boundaries#${row.rule}`} className="font-medium hover:underline">
-                  {row.rule}
+                <Link href={`/${org}/boundaries#${row.rule}`} className="min-w-0 font-medium hover:underline">
+                  <Name inTable>{row.rule}</Name>
                 </Link>
                 {row.stage === 'enforce' ? <Pill state="passed">enforce</Pill> : <Pill state="shadow">shadow</Pill>}
               </span>

@@ -1,5 +1,6 @@
 import { LiveRefresh } from '#app/_client/live-refresh.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
@@ -90,7 +91,8 @@ function rulesNote({ ruleSet }: Overview) {
   if (!ruleSet) return 'nothing binds yet'
   return (
     <>
-      {ruleSet.publishedBy ?? 'first start'}, <Time at={ruleSet.publishedAt} show="relative" />
+      {ruleSet.publishedBy ? <Name className="max-w-32">{ruleSet.publishedBy}</Name> : 'first start'},{' '}
+      <Time at={ruleSet.publishedAt} show="relative" />
     </>
   )
 }

@@ -24,8 +24,12 @@ export function RecentCard({ org, rows }: { org: string; rows: readonly Evidence
             className="grid grid-cols-[1fr_auto] items-baseline gap-x-3 border-b px-4 py-2.25 last:border-b-0"
           >
             <span className="min-w-0 [overflow-wrap:anywhere]">
-              <span className="font-medium">{KIND_WORDS[row.kind] ?? row.kind}</span> <Line org={org} row={row} />
-              <span className="block text-ink-3 text-xs">by {whoText(row.actor)}</span>
+              <span className="line-clamp-2">
+                <span className="font-medium">{KIND_WORDS[row.kind] ?? row.kind}</span> <Line org={org} row={row} />
+              </span>
+              <span className="block truncate text-ink-3 text-xs" title={whoText(row.actor)}>
+                by {whoText(row.actor)}
+              </span>
             </span>
             <span className="text-ink-3 text-xs">
               <Time at={row.at} show="relative" />
@@ -43,9 +47,9 @@ function Line({ org, row }: { org: string; row: EvidenceRow }) {
   if (line === undefined) return null
   const pages: Record<string, string> = { ruleset: 'boundaries/history', approval: 'approvals', machine: 'machines' }
   const page = row.subject && pages[row.subject.kind]
-  if (!row.subject || page === undefined) return <span className="break-words text-ink-2">{line}</span>
+  if (!row.subject || page === undefined) return <span className="text-ink-2">{line}</span>
   return (
-    <Link className="link break-words" href={`/${org}/${page}/${row.subject.ref}`}>
+    <Link className="text-ink-2 hover:underline" href={`/${org}/${page}/${row.subject.ref}`}>
       {line}
     </Link>
   )

@@ -59,13 +59,13 @@ type Step = { done: boolean; title: string; text: string; href: string; act: str
 
 function StepRow({ step, isNext }: { step: Step; isNext: boolean }): ReactNode {
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b px-4 py-3 last:border-b-0">
+    <li className="flex flex-wrap items-start gap-x-4 gap-y-2 border-b px-4 py-3 last:border-b-0 sm:items-center">
       {step.done ? (
         <CircleCheck aria-hidden className="size-5 text-passed" />
       ) : (
         <CircleDashed aria-hidden className="size-5 text-ink-3" />
       )}
-      <div className="min-w-0 flex-1 basis-60">
+      <div className="min-w-0 flex-1 basis-52">
         <p className={step.done ? 'text-ink-3' : 'font-medium'}>
           {step.title}
           <span className="sr-only">{step.done ? ': done' : ': to do'}</span>
@@ -74,9 +74,9 @@ function StepRow({ step, isNext }: { step: Step; isNext: boolean }): ReactNode {
       </div>
       {!step.done &&
         (step.who ? (
-          <span className="text-ink-3 text-xs">{step.who}</span>
+          <span className="text-ink-3 text-xs max-sm:ml-9">{step.who}</span>
         ) : (
-          <Button href={step.href} variant={isNext ? 'primary' : 'secondary'}>
+          <Button href={step.href} className="max-sm:ml-9" variant={isNext ? 'primary' : 'secondary'}>
             {step.act}
           </Button>
         ))}

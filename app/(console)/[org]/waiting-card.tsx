@@ -29,8 +29,12 @@ export function WaitingCard({ org, rows }: { org: string; rows: readonly Approva
               key={row.handle}
               className="relative flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-2.5 last:border-b-0 hover:bg-raised"
             >
-              <div className="min-w-0 flex-1 basis-64">
-                <Link href={`/${org}/approvals/${row.handle}`} className="font-medium after:absolute after:inset-0">
+              <div className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
+                <Link
+                  href={`/${org}/approvals/${row.handle}`}
+                  title={row.question}
+                  className="line-clamp-3 font-medium after:absolute after:inset-0"
+                >
                   {row.question}
                 </Link>
                 <div className="text-ink-3 text-xs">

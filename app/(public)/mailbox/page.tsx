@@ -5,6 +5,7 @@ import { notFound } from 'next/navigation'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
+import { Name } from '#app/_ui/name.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { type Asked, readAsked } from '#app/asked.ts'
 import { api } from '#server/api/caller.ts'
@@ -67,14 +68,15 @@ export default async function MailboxPage({ searchParams }: { searchParams: Aske
             >
               <Link
                 href={`/mailbox/${encodeURIComponent(mail.id)}`}
+                title={mail.subject}
                 className="min-w-0 truncate font-medium after:absolute after:inset-0 after:-outline-offset-2"
               >
                 {mail.subject}
               </Link>
-              <span className="text-ink-3 text-xs sm:row-span-2 sm:self-center">
+              <span className="order-last text-ink-3 text-xs sm:order-none sm:row-span-2 sm:self-center">
                 <Time at={mail.at} show="relative" />
               </span>
-              <span className="truncate text-ink-2 text-sm">{mail.to}</span>
+              <Name className="text-ink-2 text-sm">{mail.to}</Name>
             </li>
           ))}
         </ul>

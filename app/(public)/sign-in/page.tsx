@@ -88,7 +88,9 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
               <form key={id} method="post" action="/auth/sso">
                 <HiddenFields fields={{ org, connection: id, next, fresh }} />
                 <Button type="submit" variant="primary" size="lg" className="w-full" icon={<KeyRound aria-hidden />}>
-                  Go on with {name}
+                  <span className="truncate" title={name}>
+                    Go on with {name}
+                  </span>
                 </Button>
               </form>
             ))}
@@ -150,7 +152,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Asked
         <p className="text-ink-3 text-sm">
           For the organisation <strong className="font-medium text-ink-2">{org}</strong>.{' '}
           <Link className="link" href={pathWith('/sign-in', { next: organisationOf(next) === org ? undefined : next })}>
-            Another one
+            Use another organisation
           </Link>
         </p>
       )}

@@ -1,5 +1,6 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
+import { Name } from '#app/_ui/name.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { figureText, figureTitle } from '#core/approval/describe.ts'
@@ -24,8 +25,12 @@ export function ApprovalTable({
       key: 'question',
       head: 'Request',
       cell: row => (
-        <div className="min-w-0">
-          <Link href={`/${org}/approvals/${row.handle}`} className="font-medium hover:underline">
+        <div className="min-w-0 [overflow-wrap:anywhere] @min-[35rem]:min-w-56">
+          <Link
+            href={`/${org}/approvals/${row.handle}`}
+            title={row.question}
+            className="line-clamp-3 font-medium hover:underline"
+          >
             {row.question}
           </Link>
           <div className="text-ink-3 text-xs">
@@ -52,9 +57,12 @@ export function ApprovalTable({
     },
     {
       key: 'role',
-      head: 'Takes',
+      head: 'Needs',
       nowrap: true,
-      cell: row => (row.approvals > 1 ? `${row.votes} of ${row.approvals} × ${row.role}` : row.role),
+      cell: row =>
+        row.approvals > 1
+          ? `${row.approvals} of ${row.role} or above${row.state === 'pending' ? `, has ${row.votes}` : ''}`
+          : `${row.role} or above`,
     },
     {
       key: 'state',
@@ -62,7 +70,9 @@ export function ApprovalTable({
       nowrap: true,
       cell: row => <StatePill state={row.state} expiresAt={row.expiresAt} />,
     },
-    { key: 'by', head: 'Answered by', cell: row => answeredBy(row) },
+    ...(rows.some(row => row.answeredBy.length > 0)
+      ? [{ key: 'by', head: 'Answered by', cell: (row: ApprovalRow) => answeredBy(row) }]
+      : []),
     { key: 'at', head: 'Made', nowrap: true, numeric: true, cell: row => <Time at={row.createdAt} show="relative" /> },
   ]
   return <Table caption={caption} columns={columns} rows={rows} rowKey={row => row.handle} empty={empty} />
@@ -73,7 +83,12 @@ function answeredBy(row: ApprovalRow): ReactNode {
   if (!last) return <span className="text-ink-3">nobody</span>
   return (
     <span>
-      {row.answeredBy.map(by => by.name).join(', ')}
+      {row.answeredBy.map((by, at) => (
+        <span key={by.name}>
+          {at > 0 && ', '}
+          <Name inTable>{by.name}</Name>
+        </span>
+      ))}
       {last.self && <span className="text-ink-3"> (own request)</span>}
       {last.demo && <span className="text-ink-3"> (demo)</span>}
     </span>

@@ -34,7 +34,10 @@ export function EntryList({ org, rows, size }: { org: string; rows: readonly Evi
                 </span>
                 <Line row={row} />
               </span>
-              <span className="min-w-0 truncate text-ink-2 @max-2xl:order-1 @max-2xl:col-start-2 @max-2xl:text-sm">
+              <span
+                title={whoText(row.actor)}
+                className="min-w-0 truncate text-ink-2 @max-2xl:order-1 @max-2xl:col-start-2 @max-2xl:text-sm"
+              >
                 {whoText(row.actor)}
               </span>
               <span className="text-right text-ink-3 text-xs">

@@ -39,6 +39,8 @@ const VIEWS = [
   { value: 'yaml', label: 'YAML' },
 ] as const
 
+const RESTORED_WORDS = 'Nothing is published until an owner has confirmed the restored copy in the settings.'
+
 /** One text, two views of it, and beside it what it means. */
 export function BoundaryEditor({ org, orgName, memberId, current, bindings, readOnlyWhy }: Props) {
   const router = useRouter()
@@ -104,7 +106,12 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
               History
             </Button>
             {!readOnly && (
-              <Button variant="primary" disabled={!draft.dirty || current.restored} onClick={() => setReviewing(true)}>
+              <Button
+                variant="primary"
+                disabled={!draft.dirty || current.restored}
+                title={current.restored ? RESTORED_WORDS : draft.dirty ? undefined : 'Change a rule first.'}
+                onClick={() => setReviewing(true)}
+              >
                 Review and publish
               </Button>
             )}

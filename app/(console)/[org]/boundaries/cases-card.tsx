@@ -81,7 +81,7 @@ function CaseRow({ item, children }: { item: ShownCase; children?: React.ReactNo
       <Pill state={item.mustPass ? 'passed' : 'held'} className="w-24">
         {item.mustPass ? 'must pass' : item.expect === 'allow' ? 'must match' : 'must stop'}
       </Pill>
-      <span className="min-w-0 flex-1 basis-28">
+      <span className="min-w-0 flex-1 basis-28 [overflow-wrap:anywhere]">
         {item.figures} → <code>{item.got === 'pass' ? 'passes' : item.got}</code>
         {!item.ok && (
           <span className="block text-held text-sm">

@@ -132,7 +132,9 @@ function RuleItem({ rule, view, problems, open, onToggle, onShowText, children }
           className="grid w-full grid-cols-[1rem_1fr_auto] items-start gap-x-2.5 gap-y-0.5 px-4 py-3 text-left -outline-offset-2 hover:bg-raised"
         >
           <ChevronRight aria-hidden className={cn('mt-0.5 size-4 text-ink-3', open && 'rotate-90')} />
-          <span className="min-w-0 truncate font-semibold">{rule.name || 'A rule without a name'}</span>
+          <span className="min-w-0 truncate font-semibold" title={rule.name}>
+            {rule.name || 'A rule without a name'}
+          </span>
           <span className="flex flex-wrap items-center justify-end gap-1.5 max-sm:col-span-2 max-sm:col-start-2 max-sm:justify-start">
             {errors > 0 && (
               <Pill state="held" icon={<CircleAlert aria-hidden />}>

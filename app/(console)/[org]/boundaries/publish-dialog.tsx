@@ -180,7 +180,7 @@ function Consequences({
         {formatPlural(rules.length, 'rule')}, of which{' '}
         {enforced.length === 0
           ? 'none binds: all are in shadow'
-          : `${formatList(enforced)} ${enforced.length === 1 ? 'binds' : 'bind'}`}
+          : `${formatList(few(enforced))} ${enforced.length === 1 ? 'binds' : 'bind'}`}
         .
       </li>
       {roles.map(({ role, holders }) => (
@@ -196,10 +196,13 @@ function Consequences({
       {behind.length > 0 && (
         <li className="text-waiting">
           {formatPlural(behind.length, 'machine')} cannot read all of it until the connector is brought up to date:{' '}
-          {formatList(behind.slice(0, 5).map(machine => `${machine.label} (${machine.connector})`))}
-          {behind.length > 5 && ` and ${behind.length - 5} more`}.
+          {formatList(few(behind.map(machine => `${machine.label} (${machine.connector})`)))}.
         </li>
       )}
     </ul>
   )
 }
+
+/** The first of many names, and how many more there are. */
+const few = (names: readonly string[], most = 5): string[] =>
+  names.length <= most ? [...names] : [...names.slice(0, most), `${names.length - most} more`]

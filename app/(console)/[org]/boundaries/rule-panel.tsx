@@ -3,6 +3,7 @@
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
 import { Select } from '#app/_ui/select.tsx'
 import { addCases } from '#core/boundary/edit.ts'
 import type { Preview } from '../outputs.ts'
@@ -49,7 +50,7 @@ export function RulePanel(props: Props) {
   } = props
   const view = selected === undefined ? undefined : analysis.rules.get(selected)
   return (
-    <div className="grid min-w-0 content-start gap-4">
+    <div className="grid min-w-0 content-start gap-4 lg:sticky lg:top-4">
       {selected !== undefined && (
         <Card
           title={
@@ -62,7 +63,7 @@ export function RulePanel(props: Props) {
                 onChange={event => onSelect(event.target.value)}
               />
             ) : (
-              selected
+              <Name>{selected}</Name>
             )
           }
           aside={view && <StagePill stage={view.rule.stage} />}

@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { formatPlural, NONE } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
@@ -28,10 +29,10 @@ export function MachineTable({
       cell: row => (
         <div className="min-w-0">
           <Link href={`/${org}/machines/${row.id}`} className="font-medium hover:underline">
-            {row.label}
+            <Name inTable>{row.label}</Name>
           </Link>
           <div className="text-ink-3 text-xs">
-            {row.member.name} · {platformWords(row.platform)}
+            <Name inTable>{row.member.name}</Name> · {platformWords(row.platform)}
           </div>
         </div>
       ),
@@ -61,14 +62,18 @@ export function MachineTable({
           </ul>
         ),
     },
-    {
-      key: 'notice',
-      head: 'To know',
-      cell: row => {
-        const notices = noticesOf(row)
-        return notices.length === 0 ? null : <span className="text-sm text-waiting">{notices.join('; ')}</span>
-      },
-    },
+    ...(rows.some(row => noticesOf(row).length > 0)
+      ? [
+          {
+            key: 'notice',
+            head: 'Look at',
+            cell: (row: MachineRow) => {
+              const notices = noticesOf(row)
+              return notices.length === 0 ? null : <span className="text-sm text-waiting">{notices.join('; ')}</span>
+            },
+          },
+        ]
+      : []),
     {
       key: 'seen',
       head: 'Last heard of',

@@ -67,14 +67,16 @@ export default async function MachinesPage({ params, searchParams }: Props) {
           note={
             here.length > 0 && (
               <dl className="flex flex-wrap gap-x-5 gap-y-1.5 text-xs">
-                {(['current', 'behind', 'silent', 'alarm'] as const).map(state => (
-                  <div key={state} className="flex items-center gap-2">
-                    <dt>
-                      <MachineStatePill state={state} />
-                    </dt>
-                    <dd>{MACHINE_STATES[state].help}</dd>
-                  </div>
-                ))}
+                {(['current', 'behind', 'silent', 'alarm'] as const)
+                  .filter(state => here.some(row => row.state === state))
+                  .map(state => (
+                    <div key={state} className="flex items-center gap-2">
+                      <dt>
+                        <MachineStatePill state={state} />
+                      </dt>
+                      <dd>{MACHINE_STATES[state].help}</dd>
+                    </div>
+                  ))}
               </dl>
             )
           }

@@ -1,5 +1,6 @@
 import Link from 'next/link'
 import { NONE } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import type { InvitationRow, MemberRow, Reader } from '../outputs.ts'
@@ -12,10 +13,12 @@ const none = <span className="text-ink-3">{NONE}</span>
 const person = (row: { name: string; email: string; self?: boolean }) => (
   <div className="min-w-0">
     <div className="font-medium">
-      {row.name}
+      <Name inTable>{row.name}</Name>
       {row.self && <span className="font-normal text-ink-3"> (you)</span>}
     </div>
-    <div className="break-all font-normal text-ink-3 text-xs">{row.email}</div>
+    <div className="font-normal text-ink-3 text-xs">
+      <Name inTable>{row.email}</Name>
+    </div>
   </div>
 )
 
@@ -61,7 +64,11 @@ export function MemberTable({ org, rows, reader }: { org: string; rows: readonly
       cell: row => (
         <>
           <Time at={row.joinedAt} show="day" />
-          {row.invitedBy && <div className="text-ink-3 text-xs">invited by {row.invitedBy}</div>}
+          {row.invitedBy && (
+            <div className="text-ink-3 text-xs">
+              invited by <Name className="max-w-40">{row.invitedBy}</Name>
+            </div>
+          )}
         </>
       ),
     },
@@ -90,7 +97,7 @@ export function InvitationTable({
   const columns: Column<InvitationRow>[] = [
     { key: 'name', head: 'Invited', cell: person },
     { key: 'role', head: 'Role', nowrap: true, cell: row => <RolePill role={row.role} /> },
-    { key: 'by', head: 'By', cell: row => row.invitedBy },
+    { key: 'by', head: 'By', cell: row => <Name inTable>{row.invitedBy}</Name> },
     { key: 'until', head: 'Open until', nowrap: true, cell: row => <Time at={row.expiresAt} /> },
     ...(mayRevoke
       ? [

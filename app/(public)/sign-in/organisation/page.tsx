@@ -52,7 +52,9 @@ export default async function OrganisationPage({ searchParams }: { searchParams:
                   className="flex min-h-12 w-full items-center gap-3 rounded-lg border border-line-strong px-4 py-2 text-left hover:border-control hover:bg-raised"
                 >
                   <span className="min-w-0 flex-1">
-                    <span className="block truncate font-medium">{name}</span>
+                    <span className="block truncate font-medium" title={name}>
+                      {name}
+                    </span>
                     <span className="block truncate text-ink-3 text-xs">
                       {slug}
                       {slug === here.slug && ', where you are now'}
@@ -74,7 +76,11 @@ export default async function OrganisationPage({ searchParams }: { searchParams:
             <Button variant="primary" href={pathWith('/sign-in', { next })}>
               Sign in
             </Button>
-            <Button href={`/${here.slug}`}>Stay in {here.name}</Button>
+            <Button href={`/${here.slug}`}>
+              <span className="truncate" title={here.name}>
+                Stay in {here.name}
+              </span>
+            </Button>
           </div>
         </>
       )}

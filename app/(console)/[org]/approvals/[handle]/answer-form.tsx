@@ -35,7 +35,7 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
     trpc.approval.answer.mutationOptions({
       onSuccess: answered => {
         sent()
-        if (!answered.settled) say(countsWords(answered.missing))
+        if (!answered.settled) say(`Counted. ${answered.missing} more needed.`)
       },
       onSettled: () => router.refresh(),
     }),

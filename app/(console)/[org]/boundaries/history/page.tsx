@@ -2,6 +2,7 @@ import { History } from 'lucide-react'
 import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
+import { Name } from '#app/_ui/name.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Pager } from '#app/_ui/pager.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
@@ -46,12 +47,12 @@ export default async function HistoryPage({ params, searchParams }: Props) {
       key: 'note',
       head: 'Why',
       cell: item => (
-        <>
+        <div className="[overflow-wrap:anywhere] @min-[35rem]:min-w-48">
           {item.note}
           {item.rolledBackTo !== null && (
             <span className="block text-ink-3 text-xs">rolled back to the text of version {item.rolledBackTo}</span>
           )}
-        </>
+        </div>
       ),
     },
     { key: 'rules', head: 'Rules', numeric: true, cell: item => item.rules },
@@ -60,7 +61,7 @@ export default async function HistoryPage({ params, searchParams }: Props) {
       head: 'By',
       cell: item => (
         <>
-          {item.publishedBy ?? 'the first start'}
+          {item.publishedBy ? <Name inTable>{item.publishedBy}</Name> : 'the first start'}
           {item.how === 'team-cli' && <span className="block text-ink-3 text-xs">from the command line</span>}
         </>
       ),
