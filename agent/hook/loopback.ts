@@ -77,7 +77,6 @@ export function askLoopback(request: LoopbackRequest): Promise<LoopbackAnswer> {
       if (!status || blank < 0) reject(new LoopbackFailure('odd', 'an answer that is not http'))
       else resolve({ status: Number(status[1]), body: text.slice(blank + 4) })
     })
-    socket.write(`${head.join('\r\n')}\r\n\r\n`)
-    if (body.length > 0) socket.write(body)
+    socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]))
   })
 }
