@@ -101,13 +101,16 @@ export function addTokens(a: UsageTokens, b: UsageTokens): UsageTokens {
   return sum
 }
 
+/** A call that may come again; one that has a price is past that, for its price would be of the counts before. */
+export type Observed = Pick<MeteredCall, 'key' | 'tokens' | 'partial'> & { picoUsd?: never }
+
 /**
  * Each call once, whoever saw it and however often: a stream writes one message several times with growing counts, a forked
  * session copies it, and two observers may see the same call. Of each axis the largest count stands; moment and attribution
  * are the first observer's. Two ids are two calls, however alike they are.
  */
-export function uniqueCalls(calls: Iterable<MeteredCall>): MeteredCall[] {
-  const byKey = new Map<string, MeteredCall>()
+export function uniqueCalls<T extends Observed>(calls: Iterable<T>): T[] {
+  const byKey = new Map<string, T>()
   for (const call of calls) {
     const before = byKey.get(call.key)
     if (before === undefined) {
@@ -116,8 +119,7 @@ export function uniqueCalls(calls: Iterable<MeteredCall>): MeteredCall[] {
     }
     const tokens = { ...NO_TOKENS }
     for (const axis of PRICE_AXES) tokens[axis] = Math.max(before.tokens[axis], call.tokens[axis])
-    const { partial, ...rest } = before
-    byKey.set(call.key, { ...rest, tokens, ...(partial && call.partial ? { partial } : {}) })
+    byKey.set(call.key, { ...before, tokens, ...(before.partial ? { partial: call.partial === true } : {}) })
   }
   return [...byKey.values()]
 }
