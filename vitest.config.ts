@@ -14,6 +14,7 @@ export default defineConfig({
     // guards against a test that hangs, never a measure: the machine may be slow
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     restoreMocks: true,
     unstubEnvs: true,
   },

@@ -97,7 +97,7 @@ describe('a figure cannot be hidden: the cost stays at least $20.10, nothing han
     hide(path)
     const began = performance.now()
     expect((await call('toolu_2')).decision).toBe('pass')
-    expect(performance.now() - began).toBeLessThan(1000)
+    expect(performance.now() - began).toBeLessThan(10_000)
     expect(await costUsd()).toBe('20.1')
     // also after a restart, which has only what was written down
     await machine.crash()

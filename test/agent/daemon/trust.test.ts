@@ -234,32 +234,32 @@ describe('following', () => {
     await machine.start({ follow: true })
     expect(await isHeld()).toBe(true)
     // one look by each of the two loops at the start, then the first wait between tries
-    await expect.poll(() => asked.length, { timeout: 5000 }).toBeGreaterThan(2)
+    await expect.poll(() => asked.length).toBeGreaterThan(2)
     expect(asked[2]! - asked[1]!).toBeGreaterThan(450)
   })
 
-  test('the long poll brings a publish and an answer within two seconds', async () => {
+  test('the long poll brings a publish and an answer long before the next minute', async () => {
     await machine.daemon.stop()
     await machine.start({ follow: true })
     await expect.poll(() => org.calls.filter(call => call === 'GET wait').length).toBeGreaterThan(0)
     org.publish(RULE('approver:lead'))
-    await expect.poll(async () => (await rulesOf()).version, { timeout: 2000 }).toBe(2)
+    await expect.poll(async () => (await rulesOf()).version).toBe(2)
     expect(await isHeld()).toBe(true)
-    await expect.poll(() => org.requests.length, { timeout: 2000 }).toBe(1)
+    await expect.poll(() => org.requests.length).toBe(1)
     org.answer(org.requests[0]!)
-    await expect.poll(isHeld, { timeout: 2000, interval: 100 }).toBe(false)
+    await expect.poll(isHeld, { interval: 100 }).toBe(false)
   })
 
-  test('new rules are reported within two seconds of coming into force', async () => {
+  test('new rules are reported at once when they come into force, not with the next minute', async () => {
     await machine.daemon.stop()
     await machine.start({ follow: true })
     await expect.poll(() => org.calls.filter(call => call === 'GET wait').length).toBeGreaterThan(0)
     org.publish(RULE('approver:lead'))
-    await expect.poll(() => org.reports.at(-1)?.rules.version, { timeout: 2000, interval: 50 }).toBe(2)
+    await expect.poll(() => org.reports.at(-1)?.rules.version, { interval: 50 }).toBe(2)
     const sent = org.reports.length
     // and once: the next report is of the next version
     org.publish(RULE('approver:admin'))
-    await expect.poll(() => org.reports.at(-1)?.rules.version, { timeout: 2000, interval: 50 }).toBe(3)
+    await expect.poll(() => org.reports.at(-1)?.rules.version, { interval: 50 }).toBe(3)
     expect(org.reports).toHaveLength(sent + 1)
   })
 

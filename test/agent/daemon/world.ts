@@ -250,8 +250,8 @@ export function told(reply: Reply): { decision: string; reason: string } {
 
 export const attended = { 'x-holdpoint-attended': '1' }
 
-/** Waits until something holds; a test that needs longer than this is wrong. */
-export async function until(what: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
+/** Waits until something holds. The limit guards against a hang: the machine may be slow. */
+export async function until(what: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const end = Date.now() + ms
   while (!(await what())) {
     if (Date.now() > end) throw new Error('it did not happen in time')

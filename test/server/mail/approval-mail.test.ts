@@ -65,7 +65,7 @@ const jobs = async () =>
     )
   ).rows
 async function until(ready: () => Promise<boolean> | boolean): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 25)))
+  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 25)))
     if (await ready()) return
   throw new Error('it never came')
 }

@@ -48,7 +48,7 @@ const approve = (handle: string, by: string, role: Role) =>
 
 /** Until each step that has not ended waits for a lock. */
 async function waitUntilHeld(open: (() => boolean)[]): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 5))) {
     const { rows } = await db.admin.query<{ n: number }>(BLOCKED)
     if (rows[0]!.n >= open.filter(isOpen => isOpen()).length) return
   }
