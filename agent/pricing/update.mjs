@@ -98,6 +98,12 @@ for (const provider of PROVIDERS) {
   }
 }
 
+// a model that the data drops may have usage: it keeps the prices it had
+const TARGET = 'core/rate-card/prices.json'
+const listed = new Set(rows.map(row => `${row.provider}/${row.id}`))
+for (const row of JSON.parse(readFileSync(TARGET, 'utf8')).rows)
+  if (!listed.has(`${row.provider}/${row.id}`)) rows.push(row)
+
 const source = {
   package: about.name,
   version: about.version,
@@ -107,7 +113,7 @@ const source = {
 }
 const head = JSON.stringify({ name: `${about.name}@${about.version}`, source }, null, 2).slice(0, -2)
 writeFileSync(
-  'core/rate-card/prices.json',
+  TARGET,
   `${head},\n  "rows": [\n${rows.map(r => `    ${JSON.stringify(r)}`).join(',\n')}\n  ]\n}\n`,
 )
 console.log(`${rows.length} models`)
