@@ -112,8 +112,5 @@ const source = {
   taken: new Date().toISOString().slice(0, 10),
 }
 const head = JSON.stringify({ name: `${about.name}@${about.version}`, source }, null, 2).slice(0, -2)
-writeFileSync(
-  TARGET,
-  `${head},\n  "rows": [\n${rows.map(r => `    ${JSON.stringify(r)}`).join(',\n')}\n  ]\n}\n`,
-)
+writeFileSync(TARGET, `${head},\n  "rows": [\n${rows.map(r => `    ${JSON.stringify(r)}`).join(',\n')}\n  ]\n}\n`)
 console.log(`${rows.length} models`)
