@@ -23,11 +23,21 @@ export type ProblemCode =
   | 'not_here' // a key this rule or this document cannot have
   | 'always' // warning: holds whatever the figure
   | 'never' // warning: cannot hold
+  | 'unknown_tag' // a tenant, project or tag that the document does not list
+  | 'unknown_zone'
+  | 'overlap' // two prices for one model and day
+  | 'gap' // warning: days without a price
+  | 'other_scope' // warning: a budget of one part judges all calls
+  | 'downgrade' // warning: allowed, and weaker than the default
   | 'unknown_section' // warning: a top-level key that is not ours
 
 /** A mistake with its place (lines and columns from 1) and what to write instead. */
 export interface Problem {
+  /** The boundary it is in. */
   rule?: string
+  /** Of the other sections: which one, and the entry's name there (a rate's model, `#2` where entries have no name). */
+  section?: string
+  entry?: string
   line: number
   column: number
   endLine?: number

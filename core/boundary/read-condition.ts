@@ -21,6 +21,8 @@ export interface ConditionContext {
   action: Action | undefined
   /** The budgets there are; undefined when the reader does not know them. */
   budgets?: readonly string[]
+  /** The same of the organisation's, without `org:`; for local rules. */
+  organisationBudgets?: readonly string[]
 }
 
 const QUALIFIERS = ['window', 'budget'] as const
@@ -236,9 +238,10 @@ function readQualifier(
     findings.error(tree, 'bad_value', `${clip(text)} is not a budget's name`, remedy)
     return undefined
   }
-  if (context.budgets !== undefined && !context.budgets.includes(text)) {
-    const near = nearest(text, context.budgets)
-    const there = context.budgets.length === 0 ? 'there are no budgets yet' : `there is ${oneOf(context.budgets)}`
+  const budgets = text.startsWith('org:') ? context.organisationBudgets?.map(name => `org:${name}`) : context.budgets
+  if (budgets !== undefined && !budgets.includes(text)) {
+    const near = nearest(text, budgets)
+    const there = budgets.length === 0 ? 'there are no budgets yet' : `there is ${oneOf(budgets)}`
     findings.error(
       tree,
       'unknown_budget',

@@ -41,6 +41,7 @@ export interface RuleContext {
   /** The roles an approver may be named by; the whole ladder when absent. */
   roles?: readonly LadderRole[]
   budgets?: readonly string[]
+  organisationBudgets?: readonly string[]
 }
 
 const NAME_FORM = /^[a-z0-9_-]{1,64}$/
@@ -87,10 +88,7 @@ function readKeys(map: TreeMap, context: RuleContext, findings: Findings): Rule 
   )
   const action = readAction(required('action', `add action: ${oneOf(ACTIONS)}`), findings)
   const whenEntry = required('when', 'add when: with at least one condition')
-  const when =
-    whenEntry === undefined
-      ? []
-      : readWhen(whenEntry.value, { scope: context.scope, action, budgets: context.budgets }, findings)
+  const when = whenEntry === undefined ? [] : readWhen(whenEntry.value, { ...context, action }, findings)
   const require = readRequire(
     required('require', 'add require: allow, ask, approver:<role> or deny'),
     context,

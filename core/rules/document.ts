@@ -1,0 +1,142 @@
+import { type ParsedBoundaries, readBoundaries } from '#core/boundary/parse.ts'
+import { isNothing, itemsOf, type OpenDocument, openDocument, sectionTree } from '#core/boundary/sections.ts'
+import type { BoundaryCase, Rule } from '#core/boundary/shape.ts'
+import type { Tree, TreeMap } from '#core/boundary/tree.ts'
+import type { LocalBudget } from '#core/budget/budget.ts'
+import { DEFAULT_UNPRICED } from '#core/pricing.ts'
+import type { LadderRole } from '#core/role.ts'
+import { checkBudgetReach, checkFor, namesIn, readNamed } from './check.ts'
+import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_RATES } from './limits.ts'
+import { readAttributionRule, readTags } from './read-attribution.ts'
+import { type BudgetContext, readBudget, readLocalBudget } from './read-budget.ts'
+import { checkRates, readRate, readUnpriced } from './read-rates.ts'
+import type { AttributionRule, Rate, SpendRules } from './shape.ts'
+
+/** The sections of an organisation's document, in the order it gives them. */
+export const DOCUMENT_SECTIONS = ['boundaries', 'tests', 'tags', 'attribution', 'budgets', 'rates', 'unpriced'] as const
+export type DocumentSection = (typeof DOCUMENT_SECTIONS)[number]
+
+/** Of config.yaml, as far as it is rules. */
+export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets'] as const
+
+/** What the reader knows of the organisation; what is absent is not checked, except that defaults are filled in. */
+export interface DocumentOptions {
+  /** Currency and zone of budgets that do not say: the organisation's. `USD` and `UTC` when absent. */
+  defaults?: BudgetContext['defaults']
+  roles?: readonly LadderRole[]
+  /** Keys of the tenants there are. */
+  tenants?: readonly string[]
+  /** Ids of the members there are. */
+  members?: readonly string[]
+  /** Currencies with an exchange rate, the billing currency included. */
+  currencies?: readonly string[]
+  /** Whether the card in use has a model of its own accord: days before an override's first are the card's then. */
+  isOnCard?: (provider: string, model: string) => boolean
+}
+
+/** An entry of a list with the lines it stands on, from 1. `index` counts within its section. */
+export interface EntryPlace {
+  section: string
+  /** The name; a rate's model; `#2` where entries have no name. */
+  entry: string
+  index: number
+  line: number
+  endLine: number
+}
+
+/** A whole document. With any error it is refused as a whole: what was read is for display only. */
+export interface RuleDocument extends ParsedBoundaries, SpendRules {
+  places: EntryPlace[]
+}
+
+/** Reads an organisation's document, every section of it. Never throws; everything unknown is an error at its place. */
+export function parseRuleDocument(text: string, options: DocumentOptions = {}): RuleDocument {
+  const doc = openDocument(text, { scope: 'organisation', known: DOCUMENT_SECTIONS })
+  const { findings } = doc
+  const tags = readTags(sectionTree(doc, 'tags'), findings, options.tenants)
+  const attribution = itemsOf(sectionTree(doc, 'attribution'), 'attribution', MAX_ATTRIBUTION_RULES, findings).flatMap(
+    (item): AttributionRule | [] => readAttributionRule(item, tags, findings) ?? [],
+  )
+  const budgetTree = sectionTree(doc, 'budgets')
+  const context: BudgetContext = {
+    defaults: options.defaults ?? { currency: 'USD', zone: 'UTC' },
+    tags,
+    members: options.members,
+    currencies: options.currencies,
+  }
+  const budgets = readNamed(
+    itemsOf(budgetTree, 'budgets', MAX_BUDGETS, findings),
+    'budget',
+    item => readBudget(item, context, findings),
+    findings,
+  )
+  const rates = readRates(sectionTree(doc, 'rates'), options, doc)
+  const unpricedTree = sectionTree(doc, 'unpriced')
+  const unpriced =
+    unpricedTree === undefined || isNothing(unpricedTree)
+      ? undefined
+      : readUnpriced(unpricedTree, DEFAULT_UNPRICED, findings)
+  const boundaryTree = sectionTree(doc, 'boundaries')
+  const { rules, tests } = readBoundaries(doc, boundaryTree, {
+    scope: 'organisation',
+    ...(options.roles === undefined ? {} : { roles: options.roles }),
+    budgets: namesIn(budgetTree),
+  })
+  checkFor(boundaryTree, tags, findings)
+  checkBudgetReach(boundaryTree, rules, budgets, findings)
+  return { rules, tests, tags, attribution, budgets, rates, unpriced, places: placesOf(doc), ...doc.problems() }
+}
+
+function readRates(tree: Tree | undefined, options: DocumentOptions, doc: OpenDocument): Rate[] {
+  const read: { rate: Rate; tree: TreeMap }[] = []
+  for (const item of itemsOf(tree, 'rates', MAX_RATES, doc.findings)) {
+    const rate = readRate(item, doc.findings)
+    if (rate !== undefined && item.kind === 'map') read.push({ rate, tree: item })
+  }
+  checkRates(read, options.isOnCard, doc.findings)
+  return read.map(({ rate }) => rate)
+}
+
+function placesOf(doc: OpenDocument): EntryPlace[] {
+  const count = new Map<string, number>()
+  return doc.entries.map(({ section, name, start, end }) => {
+    const index = count.get(section) ?? 0
+    count.set(section, index + 1)
+    // A block ends where the next begins; its last line is the one before.
+    const endLine = Math.max(doc.lineOf(start), doc.lineOf(Math.max(start, end - 1)))
+    return { section, entry: name, index, line: doc.lineOf(start), endLine }
+  })
+}
+
+export interface LocalDocument {
+  rules: Rule[]
+  tests: BoundaryCase[]
+  budgets: LocalBudget[]
+  errors: ParsedBoundaries['errors']
+  warnings: ParsedBoundaries['warnings']
+}
+
+/**
+ * The same of config.yaml: boundaries and a developer's own budgets. `zone` is the machine's, for budgets that do not say.
+ * A boundary's `budget:` names one of these, or `org:<name>`. `other`: sections that are somebody else's.
+ */
+export function parseLocalDocument(
+  text: string,
+  options: { zone: string; other?: readonly string[]; organisationBudgets?: readonly string[] },
+): LocalDocument {
+  const doc = openDocument(text, { scope: 'local', known: LOCAL_SECTIONS, other: options.other })
+  const budgetTree = sectionTree(doc, 'budgets')
+  const budgets = readNamed(
+    itemsOf(budgetTree, 'budgets', MAX_BUDGETS, doc.findings),
+    'budget',
+    item => readLocalBudget(item, { zone: options.zone }, doc.findings),
+    doc.findings,
+  )
+  const { organisationBudgets } = options
+  const { rules, tests } = readBoundaries(doc, sectionTree(doc, 'boundaries'), {
+    scope: 'local',
+    budgets: namesIn(budgetTree),
+    ...(organisationBudgets === undefined ? {} : { organisationBudgets }),
+  })
+  return { rules, tests, budgets, ...doc.problems() }
+}

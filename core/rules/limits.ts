@@ -1,0 +1,26 @@
+/** Bounds on the sections of a rule document beside its boundaries, each with its reason. */
+
+/** Each is summed at every look at the budgets. */
+export const MAX_BUDGETS = 100
+/** The document as a whole is bounded; this keeps one list fit for a choice on a page. */
+export const MAX_TAG_VALUES = 1000
+/** Tried one after another for every session. */
+export const MAX_ATTRIBUTION_RULES = 500
+/** More than every model of every provider on the card. */
+export const MAX_RATES = 500
+/** Names that one model goes by. */
+export const MAX_ALIASES = 20
+/** A mail each, once a window. */
+export const MAX_STEPS = 10
+export const MAX_STEP_PCT = 1000
+/** People or roles told of one budget. */
+export const MAX_OWNERS = 20
+/** Whole units: above it is a slip of the finger, and nothing beyond it fits the evaluator's numbers. */
+export const MAX_AMOUNT = 1_000_000_000
+/** US dollars per million tokens: a hundred times the dearest price there has been. */
+export const MAX_RATE = 100_000
+/** Decimal places of an amount or a price per million tokens: a price per token is then exact in 10^-12. */
+export const PLACES = 6
+/** Days that a price may begin on. */
+export const FIRST_DAY = '2020-01-01'
+export const LAST_DAY = '2100-01-01'
