@@ -91,8 +91,8 @@ function waiting({ plan, runtime }: About, asked: FiledRequest) {
     { kind: 'waiting', role, url, ...(filed ? { approvals: filed.approvals } : {}) },
     request.handle,
   )
-  if (filed?.eligible === 0)
-    decision.text += ' Right now nobody in the organisation can answer it: tell the user to ask an owner.'
+  if (filed && filed.eligible < filed.approvals)
+    decision.text += ` Right now ${filed.eligible === 0 ? 'nobody' : 'too few people'} in the organisation can answer it: tell the user to ask an owner.`
   return decision
 }
 

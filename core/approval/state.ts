@@ -178,14 +178,15 @@ export function applyAnswer(
   now: Date,
 ): AnswerOutcome {
   const earlier = approval.votes.find(v => v.memberId === who.memberId)
-  if (earlier && earlier.decision === vote.decision) return { kind: 'already' }
+  const again = earlier?.decision === vote.decision
+  if (again && approval.state !== 'pending') return { kind: 'already' }
   if (approval.state !== 'pending') {
     return { ok: false, code: 'NOT_PENDING', why: `This request is ${approval.state} already; nothing was changed.` }
   }
   if (now.getTime() >= approval.expiresAt.getTime()) return { kind: 'expired' }
   const allowed = judgeAnswerer(approval, who, now)
-  if (!allowed.ok) return allowed
-  if (earlier && vote.decision === 'approve') {
+  if (!allowed.ok) return again ? { kind: 'already' } : allowed
+  if (earlier && !again && vote.decision === 'approve') {
     return { ok: false, code: 'CONFLICT', why: 'You have answered this request already.' }
   }
   const cast: Vote = { memberId: who.memberId, role: who.role, method: who.method, how: who.how, ...vote }
@@ -193,9 +194,10 @@ export function applyAnswer(
   if (vote.decision === 'deny') {
     return { kind: 'settled', state: 'denied', scope: 'session', until: [], counted: [cast], notAfter }
   }
-  const counted = [...countedVotes(approval, roleNow, now), cast]
+  // somebody who has approved already and says it again adds nothing, but others' votes may count again by now
+  const counted = [...countedVotes(approval, roleNow, now), ...(again ? [] : [cast])]
   if (counted.length < approval.terms.approvals)
-    return { kind: 'counted', missing: approval.terms.approvals - counted.length }
+    return again ? { kind: 'already' } : { kind: 'counted', missing: approval.terms.approvals - counted.length }
   const scope = counted.some(v => v.scope === 'step') ? 'step' : 'session'
   const until = scope === 'step' ? [] : lowest([...approval.terms.ceilings, ...counted.flatMap(v => v.until)])
   return { kind: 'settled', state: 'approved', scope, until, counted, notAfter }

@@ -81,25 +81,27 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
     }
   }
   const self = who.memberId === approval.requesterId
-  await tx.approvalVote.create({
-    data: {
-      id: newId(ctx, 'vote'),
-      orgId: actor.orgId,
-      handle: row.handle,
-      memberId: actor.memberId,
-      role: member.role,
-      method: actor.method,
-      how: actor.how,
-      authnAt: actor.authnAt,
-      decision: vote.decision,
-      scope: vote.scope,
-      until: vote.until,
-      reason: input.reason,
-      self,
-      demo: actor.demo,
-      at: now,
-    },
-  })
+  const isCast = row.votes.some(v => v.memberId === actor.memberId && v.decision === vote.decision)
+  if (!isCast)
+    await tx.approvalVote.create({
+      data: {
+        id: newId(ctx, 'vote'),
+        orgId: actor.orgId,
+        handle: row.handle,
+        memberId: actor.memberId,
+        role: member.role,
+        method: actor.method,
+        how: actor.how,
+        authnAt: actor.authnAt,
+        decision: vote.decision,
+        scope: vote.scope,
+        until: vote.until,
+        reason: input.reason,
+        self,
+        demo: actor.demo,
+        at: now,
+      },
+    })
   if (result.kind === 'counted') {
     await tx.approvalRequest.update({ where: key(row), data: { rowVersion: { increment: 1 } } })
     await notify(tx, { org: row.orgId, what: 'approval', handle: row.handle })

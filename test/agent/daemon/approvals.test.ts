@@ -121,6 +121,15 @@ describe('a request', () => {
     expect((await call('toolu_2')).reason).toContain('nobody in the organisation can answer')
   })
 
+  test('tells the agent when fewer people could answer it than its rule wants', async () => {
+    org.eligible = 1
+    org.approvals = 2
+    org.publish(RULE('approver:lead').replace('stage: enforce', 'stage: enforce\n    approvals: 2'))
+    await machine.daemon.sync()
+    await held()
+    expect((await call('toolu_2')).reason).toContain('too few people in the organisation can answer')
+  })
+
   test('is withdrawn when its rule is no longer in force', async () => {
     const request = await held()
     org.publish(RULE('approver:lead', 30))

@@ -56,6 +56,7 @@ export class Organisation {
   down = false
   revoked = false
   eligible = 2
+  approvals = 1
   /** It says that its answers end where the machine stands, although they end sooner. */
   hidesEnd = false
   /** A denial that stands: what every request is answered with. */
@@ -317,7 +318,7 @@ export class Organisation {
         handle: this.standing ?? (open ?? filed).handle,
         state: this.standing ? 'denied' : 'pending',
         role: 'lead',
-        approvals: 1,
+        approvals: this.approvals,
         eligible: this.eligible,
         url: `${this.origin}/acme/approvals/${filed.handle}`,
       })

@@ -105,6 +105,13 @@ describe('what an answer does', () => {
     const votes: Vote[] = [{ memberId: 'mem_lead', role: 'lead', method: 'oidc', how: 'web', ...yes, until: [] }]
     expect(applyAnswer(approval({ state: 'approved', votes }), who(), yes, holds, at(5))).toEqual({ kind: 'already' })
   })
+  it('saying the same again settles nothing by itself, for nobody is counted twice', () => {
+    const votes: Vote[] = [{ memberId: 'mem_lead', role: 'lead', method: 'oidc', how: 'web', ...yes, until: [] }]
+    expect(applyAnswer(approval({ votes }, { approvals: 2 }), who(), yes, holds, at(5))).toEqual({ kind: 'already' })
+    expect(applyAnswer(approval({ votes }, { approvals: 2 }), who({ role: 'member' }), yes, holds, at(5))).toEqual({
+      kind: 'already',
+    })
+  })
   it('waits for the second of two, then takes the narrowest scope and the lowest ceiling', () => {
     const two = { approvals: 2, ceilings: [{ figure: 'session_cost_usd', op: '<', value: '45' }] } as const
     const session = (value: string) =>

@@ -104,4 +104,7 @@ it('a vote whose voter lost the role is not shown as one that counts, and who ca
   expect(await answer(handle, owner)).toEqual({ settled: false, missing: 1 })
   await changeRole(contextOf(db.prisma, owner), { id: lead.memberId, role: 'lead' })
   expect((await names()).votes).toBe(2)
+  // nobody else is needed now: either of the two says it again
+  expect(await answer(handle, owner)).toEqual({ settled: true, missing: 0 })
+  expect(await read(handle)).toMatchObject({ state: 'approved', votes: 2 })
 })
