@@ -1,7 +1,8 @@
 import { AppError } from '#core/error.ts'
 import { HANDLE } from '#core/id.ts'
-import { REPORT_BODY_MAX } from '#core/limits.ts'
+import { REPORT_BODY_MAX, USAGE_BODY_MAX } from '#core/limits.ts'
 import { FileBody, FRESH_HEADER, JoinBody, ReportBody, WithdrawBody } from '#core/protocol.ts'
+import { UsageBody } from '#core/usage/upload.ts'
 import { clientAddress } from '../auth/client-address.ts'
 import { fileRequest } from '../features/approval/file-request.ts'
 import { answersAfter, withdrawByMachine } from '../features/approval/machine.ts'
@@ -11,6 +12,7 @@ import { leave } from '../features/machine.ts'
 import { makeDeviceLink } from '../features/one-time-sign-in.ts'
 import { takeReport } from '../features/report/report.ts'
 import { rootsAfter } from '../features/root.ts'
+import { takeUsage } from '../features/usage/take.ts'
 import { waitForNews } from '../features/wait.ts'
 import { machineRoute, openRoute } from './connector-route.ts'
 
@@ -66,6 +68,8 @@ export const getAnswers = machineRoute('answers', undefined, ({ ctx, query }) =>
 )
 
 export const postReport = machineRoute('reports', ReportBody, ({ ctx, body }) => takeReport(ctx, body), REPORT_BODY_MAX)
+
+export const postUsage = machineRoute('usage', UsageBody, ({ ctx, body }) => takeUsage(ctx, body), USAGE_BODY_MAX)
 
 export const deleteMachine = machineRoute('machine', undefined, async ({ ctx }) => {
   await leave(ctx)

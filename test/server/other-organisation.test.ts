@@ -17,6 +17,7 @@ import { cookieName } from '#server/auth/cookies.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
 import { startAdminLogin } from '#server/features/credential.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
+import { takeUsage } from '#server/features/usage/take.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { hashToken } from '#server/keys/token-hash.ts'
 import { Browser } from '#test/support/browser.ts'
@@ -35,6 +36,7 @@ import {
   type TestMachine,
   type TestOrganisation,
 } from '../support/makers.ts'
+import { bucketOf, dayOf, signUsage, uploadOf } from '../support/usage.ts'
 
 /**
  * Nobody reaches into another organisation. The doors are discovered: every procedure of the router and every route below
@@ -85,6 +87,7 @@ beforeAll(async () => {
     'Zara Elsewhere',
     'elsewhere-laptop',
     'elsewhere-rule',
+    'elsewhere-tenant',
     rows.rows[0].digest,
     rows.rows[0].jws,
   ]
@@ -115,6 +118,9 @@ async function fill(): Promise<Theirs> {
   const request = await makeRequest(db.prisma, machine)
   const { handle } = await fileRequest(contextOf(db.prisma, machine.actor), {
     request: machine.sign('holdpoint-request+jws', request),
+  })
+  await takeUsage(contextOf(db.prisma, machine.actor), {
+    usage: signUsage(machine, uploadOf(machine, 1, usageFor('elsewhere-tenant'))),
   })
   const now = new Date()
   const later = new Date(now.getTime() + 3600_000)
@@ -153,7 +159,8 @@ async function fill(): Promise<Theirs> {
 /** Every row that belongs to the other organisation, in one value: nothing that we do from outside may change it. */
 async function snapshot(): Promise<Record<string, string>> {
   const { rows } = await db.admin.query<{ table: string }>(
-    `select table_name as table from information_schema.columns where column_name = 'orgId' and table_schema = 'public' order by 1`,
+    `select c.table_name as table from information_schema.columns c join pg_class k on k.oid = format('%I', c.table_name)::regclass
+     where c.column_name = 'orgId' and c.table_schema = 'public' and not k.relispartition order by 1`,
   )
   const all: Record<string, string> = {}
   for (const { table } of rows) {
@@ -287,6 +294,9 @@ describe('procedures', () => {
   )
 })
 
+const usageFor = (tenant: string) => [dayOf('2026-11-01', [bucketOf({ tags: { tenant } })])]
+const someUsage = usageFor('own-tenant')
+
 type Door = () => Promise<Response>
 const post =
   (route: Parameters<typeof ask>[0], token: string | undefined, body: unknown, params = {}) =>
@@ -352,6 +362,22 @@ const ROUTES: Record<string, () => Record<string, { status: number | 'own'; call
           }),
         ),
       }),
+    },
+  }),
+  usage: () => ({
+    'about their machine': {
+      status: 403,
+      call: post(doors.postUsage, mine.token, { usage: signUsage(mine, uploadOf(theirs.machine, 1, someUsage)) }),
+    },
+    'signed by their machine': {
+      status: 400,
+      call: post(doors.postUsage, mine.token, {
+        usage: signUsage(theirs.machine, uploadOf(theirs.machine, 1, someUsage)),
+      }),
+    },
+    'ours, under the numbers and days of theirs': {
+      status: 'own',
+      call: post(doors.postUsage, mine.token, { usage: signUsage(mine, uploadOf(mine, 1, someUsage)) }),
     },
   }),
   'sign-in-links': () => ({ ours: { status: 'own', call: post(doors.postSignInLink, mine.token, undefined) } }),

@@ -1,0 +1,1 @@
+export { postUsage as POST } from '#server/api/connector.ts'
