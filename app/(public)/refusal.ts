@@ -54,6 +54,10 @@ const WORDS: Record<string, RefusalWords> = {
     title: 'This provider is not believed about addresses of your domain.',
     text: 'Sign in with a code by e-mail, or ask an owner to add the domain to the connection.',
   },
+  unavailable: {
+    title: 'The database does not answer right now.',
+    text: 'Nothing was changed. Try again in a moment.',
+  },
   form: { title: 'What was sent could not be read.', text: 'Fill in the form again.' },
   signed_out: { title: 'You are not signed in any more.', text: 'Sign in again to go on.' },
   no_switch: {

@@ -1,9 +1,12 @@
 import { AppError } from '#core/error.ts'
 
-/** What Prisma, the driver and PostgreSQL say when a connection cannot be had or is lost (57P0x: ended or starting), or two waited for each other. */
-const CODES = /^(P1\d{3}|P2024|P2028|P2034|40P01|ECONNREFUSED|ECONNRESET|EPIPE|57P0\d|08\w{3}|53300)$/
+/**
+ * What Prisma, the driver and PostgreSQL say when a connection cannot be had or is lost (57P0x: ended or starting), or two waited
+ * for each other. The client's own code may hide PostgreSQL's, which then stands in the words: "Code: `57P01`".
+ */
+const CODES = /^(P1\d{3}|P2024|P2028|P2034|40P01|40001|ECONNREFUSED|ECONNRESET|EPIPE|57P0\d|08\w{3}|53300)$/
 const WORDS =
-  /terminating connection|connection terminated|connection error|not queryable|server has closed|ECONNREFUSED|ECONNRESET|the database system is|unable to start a transaction|deadlock/i
+  /terminating connection|connection terminated|connection error|not queryable|server has closed|can't reach database|ECONNREFUSED|ECONNRESET|the database system is|unable to start a transaction|deadlock|code: `(40P01|40001|57P0\d|08\w{3}|53300)`/i
 
 /** What PostgreSQL says of a text with U+0000 in it, which it cannot keep (SQLSTATE 22021, character_not_in_repertoire). */
 const UNKEEPABLE = /\b22021\b/

@@ -49,15 +49,19 @@ function publicMessage(error: TRPCError): string {
 export const router = t.router
 export const createCallerFactory = t.createCallerFactory
 
-/** Errors of ours become tRPC's by the one table; the rest is logged and hidden. */
+/** An error as tRPC's, by the one table: what is not ours is logged and hidden. */
+export function asTrpcError(error: unknown, path: string): TRPCError {
+  const known = isAppError(error) ? error : toAppError(error)
+  if (known.code === 'INTERNAL' || known.code === 'UNAVAILABLE') log.error('api.failed', known.cause ?? known, { path })
+  return new TRPCError({ code: STATUS[known.code].trpc, message: known.message, cause: known })
+}
+
 const translated = t.procedure.use(async ({ next, path }) => {
   const result = await next()
   if (result.ok) return result
   const { cause, code } = result.error
   if (!isAppError(cause) && code !== 'INTERNAL_SERVER_ERROR') return result
-  const known = isAppError(cause) ? cause : toAppError(cause ?? result.error)
-  if (known.code === 'INTERNAL' || known.code === 'UNAVAILABLE') log.error('api.failed', known.cause ?? known, { path })
-  throw new TRPCError({ code: STATUS[known.code].trpc, message: known.message, cause: known })
+  throw asTrpcError(cause ?? result.error, path)
 })
 
 /** Anybody: sign-in state, health. */

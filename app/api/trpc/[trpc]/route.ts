@@ -1,5 +1,6 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import { appRouter } from '#server/api/root.ts'
+import { asTrpcError } from '#server/api/trpc.ts'
 import { isDirectLocal } from '#server/auth/demo-mode.ts'
 import { isOwnOrigin } from '#server/auth/origin.ts'
 import { requestActor } from '#server/auth/request-actor.ts'
@@ -25,7 +26,9 @@ async function handle(request: Request): Promise<Response> {
     allowMethodOverride: true,
     maxBatchSize: BATCH_MAX,
     createContext: async () => ({
-      actor: await requestActor(request),
+      actor: await requestActor(request).catch((error: unknown) => {
+        throw asTrpcError(error, 'actor')
+      }),
       mayReadDemoMail: isDirectLocal(request.headers),
     }),
     responseMeta: () => ({ headers: new Headers({ 'cache-control': 'no-store' }) }),
