@@ -79,7 +79,8 @@ async function runCommand(hook: CommandHook, env: Env, home: string): Promise<Tr
   const place = socketPlace(home)
   if (!place) return { ok: false, code: 'odd', why: 'this system has no sockets that a folder’s mode protects' }
   const trouble = folderTrouble(place)
-  if (trouble) return { ok: false, code: 'refused', why: `the socket cannot be used: ${trouble} (daemon.log may say more)` }
+  if (trouble)
+    return { ok: false, code: 'refused', why: `the socket cannot be used: ${trouble} (daemon.log may say more)` }
   const impostor = await findImpostor(home, { socket: place.path }, 1000)
   if (impostor) return { ok: false, code: 'impostor', why: impostor }
   const { exit, stdout, stderr } = await runHook(hook, env, eventFor(home))

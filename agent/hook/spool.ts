@@ -32,14 +32,16 @@ export type SpooledEvent = {
 }
 export type SpooledAlarm = { kind: 'alarm'; what: 'daemon_impostor' | 'hook_broken'; at: string; why: string }
 
-/** A runaway client must not fill the disk while the daemon is down. */
+/** A runaway client must not fill the disk while the daemon is down, nor its calls the place of a session's start. */
 const SPOOL_MAX = 1000
+const CALLS_MAX = SPOOL_MAX / 2
 
 /** Writes one file, whole or not at all. `random` makes its name. */
 export function spool(home: string, entry: SpooledEvent | SpooledAlarm, random: string): void {
   const folder = join(home, 'spool')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (readdirSync(folder).length >= SPOOL_MAX) return
+  const max = entry.kind === 'hook_event' && entry.event === 'PreToolUse' ? CALLS_MAX : SPOOL_MAX
+  if (readdirSync(folder).length >= max) return
   const name = `${entry.kind === 'alarm' ? 'alarm' : 'event'}-${random}`
   const unfinished = join(folder, `.${name}.tmp`)
   writeFileSync(unfinished, JSON.stringify(entry), { mode: 0o600, flag: 'wx' })

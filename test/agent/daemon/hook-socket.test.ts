@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -80,6 +91,24 @@ describe('the socket', () => {
     rmSync(place().folder, { recursive: true })
     await until(() => existsSync(place().path))
     expect((await asCommand()).status).toBe(200)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('lets no other user in, although they may read the home', async () => {
+    await machine.start()
+    for (const folder of [machine.folder, machine.home.root]) chmodSync(folder, 0o755)
+    const script = `require('node:net').connect(process.argv[1]).on('connect', () => process.exit(0)).on('error', e => {
+      process.stdout.write(e.code); process.exit(1) })`
+    const as = (uid: number) => spawnSync(process.execPath, ['-e', script, place().path], { uid, encoding: 'utf8' })
+    expect(as(0).status).toBe(0)
+    expect(as(65_534)).toMatchObject({ status: 1, stdout: 'EACCES' })
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('is refused where its folder is another user’s', async () => {
+    mkdirSync(place().folder, { recursive: true, mode: 0o700 })
+    chownSync(place().folder, 65_534, 65_534)
+    await machine.start()
+    expect(log()).toContain('belongs to another user')
+    expect(existsSync(place().path)).toBe(false)
   })
 
   test('of a home with a very long name lies in a short folder below /tmp', async () => {

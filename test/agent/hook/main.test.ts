@@ -304,6 +304,15 @@ describe('at the pause point', () => {
     expect(await startedDaemon()).toBeDefined()
   })
 
+  it('calls do not fill the spool, which a session’s start needs', async () => {
+    mkdirSync(join(home, 'spool'))
+    for (let n = 0; n < 500; n++) writeFileSync(join(home, 'spool', `event-${n}.json`), '{}')
+    await hook('PreToolUse')
+    expect(spooled()).toHaveLength(500)
+    await hook('SessionStart')
+    expect(spooled()).toHaveLength(501)
+  })
+
   it('so it does where a killed daemon left its socket', async () => {
     await daemon()
     const { path } = socketPlace(home)!
