@@ -211,7 +211,7 @@ const PROCEDURES: Record<string, Case> = {
   'approval.get': at(() => ({ handle: theirs.handle })),
   'approval.answer': at(() => ({ handle: theirs.handle, decision: 'approve', scope: 'step', reason: '' })),
   'approval.withdraw': at(() => ({ handle: theirs.handle })),
-  'approval.revoke': at(() => ({ handle: theirs.handle, reason: '' })),
+  'approval.revoke': at(() => ({ handle: theirs.handle })),
   'approval.position': ownOnly,
   'approval.changed': { input: () => ({ seen: 0 }), expect: 'own' },
   'boundary.current': ownOnly,

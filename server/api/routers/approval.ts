@@ -30,9 +30,7 @@ export const approvalRouter = router({
     )
     .mutation(({ ctx, input }) => answerApproval(ctx.feature, input)),
   withdraw: inOrg.input(z.object({ handle })).mutation(({ ctx, input }) => withdrawOwn(ctx.feature, input)),
-  revoke: inOrg
-    .input(z.object({ handle, reason: z.string().max(REASON_MAX).default('') }))
-    .mutation(({ ctx, input }) => revokeGrant(ctx.feature, input)),
+  revoke: inOrg.input(z.object({ handle })).mutation(({ ctx, input }) => revokeGrant(ctx.feature, input)),
   /** Where the record stands: read before what is shown, and given to `changed`. */
   position: inOrg.query(({ ctx }) => readPosition(ctx.feature)),
   /** Says when to look again: a request came, was answered or ended since the position seen, or since the last message heard. */

@@ -1,7 +1,6 @@
 import type { MemberActor } from '#core/actor.ts'
 import { judgeRevoker } from '#core/approval/state.ts'
 import { AppError } from '#core/error.ts'
-import { REASON_MAX } from '#core/limits.ts'
 import { demand, refusalError } from '#core/permission.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { lockApproval } from './load.ts'
@@ -19,12 +18,8 @@ export async function withdrawOwn(ctx: FeatureContext<MemberActor>, input: { han
 }
 
 /** Ends a grant that still stands; needs the role the request needed. The machine asks anew at its next crossing. */
-export async function revokeGrant(
-  ctx: FeatureContext<MemberActor>,
-  input: { handle: string; reason: string },
-): Promise<void> {
+export async function revokeGrant(ctx: FeatureContext<MemberActor>, input: { handle: string }): Promise<void> {
   demand(ctx.actor, 'approval.revoke')
-  if (input.reason.length > REASON_MAX) throw new AppError('BAD_INPUT', `A reason has at most ${REASON_MAX} letters.`)
   await ctx.db.$transaction(async tx => {
     const locked = await lockApproval(tx, ctx.actor.orgId, input.handle)
     if (!locked) throw notFound('request')

@@ -298,7 +298,7 @@ describe('ending', () => {
   it('a used grant cannot be revoked, a standing one can, and the machine is told', async () => {
     const { answer } = await file()
     await approve(answer.handle, lead, { scope: 'session' })
-    await revokeGrant(contextOf(db.prisma, lead), { handle: answer.handle, reason: '' })
+    await revokeGrant(contextOf(db.prisma, lead), { handle: answer.handle })
     const second = await file()
     await approve(second.answer.handle)
     const { answerId } = await db.prisma.approvalAnswer.findFirstOrThrow({ where: { handle: second.answer.handle } })
@@ -312,9 +312,9 @@ describe('ending', () => {
         }),
       )
     expect([await mark(), await mark()]).toEqual([true, false])
-    await expect(
-      revokeGrant(contextOf(db.prisma, lead), { handle: second.answer.handle, reason: '' }),
-    ).rejects.toMatchObject({ code: 'NOT_PENDING' })
+    await expect(revokeGrant(contextOf(db.prisma, lead), { handle: second.answer.handle })).rejects.toMatchObject({
+      code: 'NOT_PENDING',
+    })
     const { states } = await answersAfter(contextOf(db.prisma, machine.actor), { after: 0 })
     expect(states.find(s => s.handle === answer.handle)).toMatchObject({ state: 'revoked' })
   })
