@@ -34,15 +34,7 @@ function readEnv(vars: NodeJS.ProcessEnv): Env {
       })
     return value
   }
-  let publicUrl: URL
-  try {
-    publicUrl = new URL(need('HOLDPOINT_PUBLIC_URL'))
-  } catch (cause) {
-    throw new AppError('BAD_INPUT', 'HOLDPOINT_PUBLIC_URL is not an address.', {
-      remedy: 'Set it to what browsers open, such as https://holdpoint.example.com.',
-      cause,
-    })
-  }
+  const publicUrl = readPublicUrl(need('HOLDPOINT_PUBLIC_URL'))
   const secret = Buffer.from(need('HOLDPOINT_SECRET'), 'base64url')
   if (secret.length < 32)
     throw new AppError('BAD_INPUT', 'HOLDPOINT_SECRET has fewer than 32 bytes.', {
@@ -55,8 +47,28 @@ function readEnv(vars: NodeJS.ProcessEnv): Env {
     smtpUrl: vars.SMTP_URL || undefined,
     mailFrom: vars.HOLDPOINT_MAIL_FROM || `Holdpoint <holdpoint@${publicUrl.hostname}>`,
     dataDir: vars.HOLDPOINT_DATA || '.data',
-    poolSize: Number(vars.HOLDPOINT_POOL || 10),
+    poolSize: readPoolSize(vars.HOLDPOINT_POOL || '10'),
   }
+}
+
+/** Every link, redirect and Origin check is made from it: scheme and host, nothing else. */
+function readPublicUrl(text: string): URL {
+  const remedy = 'Set it to what browsers open, such as https://holdpoint.example.com.'
+  if (!URL.canParse(text)) throw new AppError('BAD_INPUT', 'HOLDPOINT_PUBLIC_URL is not an address.', { remedy })
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol))
+    throw new AppError('BAD_INPUT', 'HOLDPOINT_PUBLIC_URL is neither an https nor an http address.', { remedy })
+  if (url.pathname !== '/' || url.search || url.hash || url.username || url.password)
+    throw new AppError('BAD_INPUT', 'HOLDPOINT_PUBLIC_URL holds more than scheme, host and port.', { remedy })
+  return url
+}
+
+function readPoolSize(text: string): number {
+  const size = Number(text)
+  if (Number.isInteger(size) && size >= 1 && size <= 1000) return size
+  throw new AppError('BAD_INPUT', 'HOLDPOINT_POOL is not a number of connections.', {
+    remedy: 'Set a whole number from 1 to 1000, or nothing for 10.',
+  })
 }
 
 /** A key for one purpose, derived from the secret (HKDF-SHA-256, RFC 5869), so that no purpose's key is another's. */
