@@ -1,14 +1,13 @@
 import type { useDatabase } from './db.ts'
+import { BLOCKED } from './db-waits.ts'
 
 type Database = Pick<ReturnType<typeof useDatabase>, 'admin'>
 
 /** Until each step that has not ended waits for a lock. */
-async function held(db: Database, open: () => number): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    const { rows } = await db.admin.query<{ n: number }>(
-      "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    )
-    if (rows[0]!.n >= open()) return
+async function waitUntilHeld(db: Database, open: readonly (() => boolean)[]): Promise<void> {
+  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 5))) {
+    const { rows } = await db.admin.query<{ n: number }>(BLOCKED)
+    if (rows[0]!.n >= open.filter(isOpen => isOpen()).length) return
   }
   throw new Error('a step neither ended nor waited')
 }
@@ -25,19 +24,17 @@ export async function during(
 ): Promise<PromiseSettledResult<unknown>[]> {
   const client = await db.admin.connect()
   const begun: Promise<unknown>[] = []
-  let open = 0
+  const open: (() => boolean)[] = []
   try {
     await client.query('begin')
     await client.query(lock)
     for (const step of steps) {
       const work = step()
       begun.push(work)
-      open++
-      work.then(
-        () => open--,
-        () => open--,
-      )
-      await held(db, () => open)
+      let ended = false
+      work.finally(() => (ended = true)).catch(() => {})
+      open.push(() => !ended)
+      await waitUntilHeld(db, open)
     }
   } finally {
     await client.query('commit')

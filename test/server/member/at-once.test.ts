@@ -10,7 +10,6 @@ import { makeDeviceLink, redeemOneTime } from '#server/features/one-time-sign-in
 import { hashToken } from '#server/keys/token-hash.ts'
 import { joinBody } from '#test/support/connector.ts'
 import { useDatabase } from '#test/support/db.ts'
-import { BLOCKED } from '#test/support/db-waits.ts'
 import {
   actorOf,
   contextOf,
@@ -25,6 +24,7 @@ import {
   type TestMachine,
   type TestOrganisation,
 } from '#test/support/makers.ts'
+import { during } from '#test/support/moment.ts'
 
 /** What people and machines do in the same moment; the moments are made with locks that another connection holds. */
 const db = useDatabase()
@@ -46,37 +46,6 @@ async function file(machine: TestMachine): Promise<string> {
 const approve = (handle: string, by: string, role: Role) =>
   answerApproval(as(by, role), { handle, decision: 'approve', scope: 'session', reason: '' })
 
-/** Until each step that has not ended waits for a lock. */
-async function waitUntilHeld(open: (() => boolean)[]): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 5))) {
-    const { rows } = await db.admin.query<{ n: number }>(BLOCKED)
-    if (rows[0]!.n >= open.filter(isOpen => isOpen()).length) return
-  }
-  throw new Error('a step neither ended nor waited')
-}
-
-/** Holds a lock while the steps are begun one after the other, then lets go and waits for all of them. */
-async function during(lock: string, ...steps: (() => Promise<unknown>)[]): Promise<PromiseSettledResult<unknown>[]> {
-  const client = await db.admin.connect()
-  const begun: Promise<unknown>[] = []
-  const open: (() => boolean)[] = []
-  try {
-    await client.query('begin')
-    await client.query(lock)
-    for (const step of steps) {
-      const work = step()
-      begun.push(work)
-      let ended = false
-      work.finally(() => (ended = true)).catch(() => {})
-      open.push(() => !ended)
-      await waitUntilHeld(open)
-    }
-  } finally {
-    await client.query('commit')
-    client.release()
-  }
-  return Promise.allSettled(begun)
-}
 const ledger = () => `select 1 from "Ledger" where "orgId" = '${org.id}' for update`
 
 async function joinToken(memberId: string): Promise<string> {
@@ -100,6 +69,7 @@ it('an answer that is on its way keeps its answerer’s role until it is committ
   const lead = await makeMember(db.prisma, org, 'lead')
   const handle = await file(await makeMachine(db.prisma, org, await makeMember(db.prisma, org, 'member')))
   const ends = await during(
+    db,
     'lock table "ApprovalVote" in exclusive mode',
     () => approve(handle, lead, 'lead'),
     () => changeRole(owner(), { id: lead, role: 'member' }),
@@ -118,6 +88,7 @@ it('a session that a machine’s link begins while the laptop is reported lost e
   const { url } = await makeDeviceLink(contextOf(db.prisma, machine.actor))
   const token = new URL(url).searchParams.get('t')!
   const [redeemed, lost] = await during(
+    db,
     ledger(),
     () => redeemOneTime(owner(), { token, kind: 'deviceLink' }),
     () => reportLaptopLost(owner(), { memberId: member }),
@@ -129,6 +100,7 @@ it('a session that a machine’s link begins while the laptop is reported lost e
 it('a request that comes in while its machine is revoked is refused, and nothing waits for a machine that is gone', async () => {
   const machine = await makeMachine(db.prisma, org, await makeMember(db.prisma, org, 'member'))
   const [revoked, filed] = await during(
+    db,
     ledger(),
     () => revokeMachine(owner(), { id: machine.id }),
     () => file(machine),
@@ -142,6 +114,7 @@ it.each(['removal', 'lost laptop'])('a machine that joins at the moment of a %s 
   const member = await makeMember(db.prisma, org, 'member')
   const token = await joinToken(member)
   const [joined, ended] = await during(
+    db,
     ledger(),
     () => join(token),
     () =>
