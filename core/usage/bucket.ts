@@ -1,3 +1,4 @@
+import type { Basis } from '#core/budget/budget.ts'
 import { CLIENTS } from '#core/client.ts'
 import { CALL_TOKENS_MAX } from '#core/limits.ts'
 import { NO_TOKENS, PRICE_AXES, PROVIDERS, type PricedCall, type Provider, type UsageTokens } from '#core/pricing.ts'
@@ -206,7 +207,6 @@ export function totalOf(addends: Iterable<Addend>): UsageTotal {
   return total
 }
 
-/** What stands in for an amount: at list price whatever covers it; what is metered; what nobody can say the cover of. */
-export type Basis = 'equivalent' | 'billed' | 'unknown'
-export const amountOf = (by: ByCover, basis: Basis): bigint =>
+/** An amount at list price whatever covers it (`equivalent`), of what is metered (`billed`), or of what nobody can say. */
+export const amountOf = (by: ByCover, basis: Basis | 'unknown'): bigint =>
   basis === 'equivalent' ? by.plan + by.metered + by.unknown : basis === 'billed' ? by.metered : by.unknown
