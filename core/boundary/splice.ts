@@ -1,6 +1,5 @@
 import { isScalar, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml'
 import { flowText } from './flow-text.ts'
-import { RULE_KEYS, type RuleKey } from './read-rule.ts'
 import type { Json } from './rule.ts'
 
 /** Cuts and insertions in a document's text, worked out from where the YAML library says its parts stand. */
@@ -11,8 +10,8 @@ export interface Splice {
 }
 
 /** The pair of a key in a map; undefined when the map has no such key. */
-export function pairOf(map: YAMLMap, key: string): Pair<ParsedNode, ParsedNode | null> | undefined {
-  const pairs = map.items as Pair<ParsedNode, ParsedNode | null>[]
+export function pairOf(map: YAMLMap | undefined, key: string): Pair<ParsedNode, ParsedNode | null> | undefined {
+  const pairs = (map?.items ?? []) as Pair<ParsedNode, ParsedNode | null>[]
   return pairs.find(pair => isScalar(pair.key) && pair.key.value === key)
 }
 
@@ -72,12 +71,11 @@ export function replaceValue(text: string, pair: Pair<ParsedNode, ParsedNode | n
   return { start: colon, end: kept, text: ` ${replacement}` }
 }
 
-/** A new key goes after the nearest key that stands before it in the fixed order. */
-export function addPair(text: string, map: YAMLMap, key: RuleKey, value: Json): Splice {
+/** A new key goes after the nearest key that stands before it in `order`. */
+export function addPair(text: string, map: YAMLMap, key: string, value: Json, order: readonly string[]): Splice {
   const pairs = map.items as Pair<ParsedNode, ParsedNode | null>[]
-  const before = RULE_KEYS.slice(0, RULE_KEYS.indexOf(key))
-  const anchor =
-    pairs.findLast(pair => isScalar(pair.key) && before.includes(pair.key.value as RuleKey)) ?? pairs.at(-1)!
+  const before = order.slice(0, Math.max(0, order.indexOf(key)))
+  const anchor = pairs.findLast(pair => isScalar(pair.key) && before.includes(String(pair.key.value))) ?? pairs.at(-1)!
   if (map.flow) return { start: endOf(anchor), end: endOf(anchor), text: `, ${key}: ${flowText(value)}` }
   const indent = ' '.repeat(columnOf(text, pairs[0]!.key.range[0]))
   return insertLines(text, nextLine(text, endOf(anchor)), [`${indent}${key}: ${flowText(value)}`])

@@ -1,14 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  addCases,
-  type EditResult,
-  removeRule,
-  ruleOutline,
-  setField,
-  setStage,
-  upsertRule,
-} from '#core/boundary/edit.ts'
+import type { EditResult } from '#core/boundary/document-edit.ts'
+import { addCases, removeRule, ruleOutline, setField, setStage, upsertRule } from '#core/boundary/edit.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { proposeCases } from '#core/boundary/propose-cases.ts'
 import type { Rule } from '#core/boundary/shape.ts'

@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml'
-import { type EditResult, removeRule, setField } from '#core/boundary/edit.ts'
+import type { EditResult } from '#core/boundary/document-edit.ts'
+import { removeRule, setField } from '#core/boundary/edit.ts'
 import { flowText } from '#core/boundary/flow-text.ts'
 import { Findings } from '#core/boundary/problem.ts'
 import { emptyList, pairOf, removeBlockItem, removeFlowItem, replaceValue } from '#core/boundary/splice.ts'

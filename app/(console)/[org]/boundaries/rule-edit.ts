@@ -1,4 +1,5 @@
-import { type EditResult, setField } from '#core/boundary/edit.ts'
+import type { EditResult } from '#core/boundary/document-edit.ts'
+import { setField } from '#core/boundary/edit.ts'
 import type { RuleKey } from '#core/boundary/read-rule.ts'
 import type { Json } from '#core/boundary/rule.ts'
 import { conditionsFor, isAction } from '#core/boundary/shape.ts'

@@ -1,0 +1,220 @@
+import { isMap, isScalar, isSeq, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml'
+import {
+  appendItems,
+  apply,
+  type Content,
+  type EditResult,
+  listIn,
+  omit,
+  open,
+  refuse,
+  rootOf,
+  sameJson,
+  UNREADABLE,
+} from '#core/boundary/document-edit.ts'
+import { Findings } from '#core/boundary/problem.ts'
+import type { Json, JsonObject } from '#core/boundary/rule.ts'
+import {
+  addPair,
+  emptyList,
+  pairOf,
+  removeBlockItem,
+  removeFlowItem,
+  removePair,
+  replaceValue,
+} from '#core/boundary/splice.ts'
+import type { Tree } from '#core/boundary/tree.ts'
+import { treeFromYaml } from '#core/boundary/yaml-tree.ts'
+import { type Budget, DEFAULT_OWNERS, DEFAULT_STEPS } from '#core/budget/budget.ts'
+import { attributionToJson, budgetToJson, rateToJson } from './json.ts'
+import { ATTRIBUTION_KEYS, readAttributionRule } from './read-attribution.ts'
+import { BUDGET_KEYS, type BudgetContext, readBudget } from './read-budget.ts'
+import { RATE_KEYS, readRate } from './read-rates.ts'
+import type { AttributionRule, Rate } from './shape.ts'
+
+/**
+ * Edits of one entry of `budgets:`, `attribution:` or `rates:` in place: comments, order and spelling of everything else stay
+ * as they were, byte for byte. An edit that cannot be proven to change this entry alone is refused.
+ */
+
+type Defaults = BudgetContext['defaults']
+
+/**
+ * Writes a whole budget: changes only the keys that differ of the one that stands there under `previousName` (or its own name),
+ * or adds it at the end of the list. What the defaults say is not written into a new one.
+ */
+export function upsertBudget(
+  text: string,
+  budget: Budget,
+  options: { defaults: Defaults; previousName?: string },
+): EditResult {
+  const { defaults } = options
+  const wanted = budgetToJson(budget)
+  const found = findEntry(text, 'budgets', byName(options.previousName ?? budget.name))
+  if ('reason' in found) {
+    if (found.reason !== 'no_such_entry') return found
+    const implied: JsonObject = { ...defaults, basis: 'equivalent', steps: DEFAULT_STEPS, owners: DEFAULT_OWNERS }
+    const fresh = Object.entries(wanted).filter(([key, value]) => !sameJson(implied[key], value))
+    return appendItems(text, 'budgets', [Object.fromEntries(fresh)])
+  }
+  const current = written(found.map, tree => {
+    const read = readBudget(tree, { defaults }, new Findings())
+    return read === undefined ? undefined : budgetToJson(read)
+  })
+  return setKeys(text, 'budgets', found.index, current, wanted, BUDGET_KEYS)
+}
+
+/** Removes a budget with the comment lines directly above it (those above the first stay: they speak of the list). */
+export const removeBudget = (text: string, name: string): EditResult => removeEntry(text, 'budgets', byName(name))
+
+/** Writes the attribution rule at `index`, or adds one at the end, where it is the last to be tried. */
+export function putAttribution(text: string, rule: AttributionRule, index?: number): EditResult {
+  const read = (tree: Tree) => {
+    const found = readAttributionRule(tree, undefined, new Findings())
+    return found === undefined ? undefined : attributionToJson(found)
+  }
+  return putEntry(text, 'attribution', attributionToJson(rule), index, read, ATTRIBUTION_KEYS)
+}
+
+/** Removes the attribution rule at `index`. */
+export const removeAttribution = (text: string, index: number): EditResult =>
+  removeEntry(text, 'attribution', (_, i) => i === index)
+
+/** Writes the rate at `index`, or adds one at the end. */
+export function putRate(text: string, rate: Rate, index?: number): EditResult {
+  const read = (tree: Tree) => {
+    const found = readRate(tree, new Findings())
+    return found === undefined ? undefined : rateToJson(found)
+  }
+  return putEntry(text, 'rates', rateToJson(rate), index, read, RATE_KEYS)
+}
+
+/** Removes the rate at `index`. */
+export const removeRate = (text: string, index: number): EditResult => removeEntry(text, 'rates', (_, i) => i === index)
+
+/** Moves an attribution rule to another place in the list: the first that holds decides. */
+export function moveAttribution(text: string, from: number, to: number): EditResult {
+  const found = findEntry(text, 'attribution', (_, i) => i === from)
+  if ('reason' in found) return found
+  const { seq } = found
+  if (to < 0 || to >= seq.items.length) return refuse('no_such_entry', `there is no place ${to + 1} in attribution`)
+  if (from === to) return { ok: true, text }
+  const step = from < to ? 1 : -1
+  let result: EditResult = { ok: true, text }
+  for (let at = from; at !== to && result.ok; at += step) result = swapItems(result.text, Math.min(at, at + step))
+  return result
+}
+
+// --- entries ---------------------------------------------------------------------------------------------------------
+
+type Section = 'budgets' | 'attribution' | 'rates'
+type Found = { seq: YAMLSeq; index: number; map: YAMLMap }
+type Refused = Extract<EditResult, { ok: false }>
+
+const byName =
+  (name: string) =>
+  (map: YAMLMap): boolean => {
+    const value = pairOf(map, 'name')?.value
+    return isScalar(value) && (typeof value.value === 'string' ? value.value : String(value.source)) === name
+  }
+
+function findEntry(text: string, section: Section, is: (map: YAMLMap, index: number) => boolean): Found | Refused {
+  const doc = open(text)
+  if (doc === undefined) return refuse('unreadable', UNREADABLE)
+  const root = rootOf(doc)
+  const seq = root === undefined ? undefined : pairOf(root, section)?.value
+  const index = isSeq(seq) ? seq.items.findIndex((item, i) => isMap(item) && is(item as YAMLMap, i)) : -1
+  if (!isSeq(seq) || index < 0) return refuse('no_such_entry', `there is no such entry in ${section}`)
+  return { seq, index, map: seq.items[index] as YAMLMap }
+}
+
+/** What an entry says now, in its canonical form; as it is written where it cannot be read. */
+function written(map: YAMLMap, read: (tree: Tree) => JsonObject | undefined): JsonObject {
+  const tree = treeFromYaml(map as ParsedNode, { start: 0, end: 0 }, new Findings())
+  return (tree === undefined ? undefined : read(tree)) ?? (map.toJSON() as JsonObject)
+}
+
+function putEntry(
+  text: string,
+  section: Section,
+  wanted: JsonObject,
+  index: number | undefined,
+  read: (tree: Tree) => JsonObject | undefined,
+  order: readonly string[],
+): EditResult {
+  if (index === undefined) return appendItems(text, section, [wanted])
+  const found = findEntry(text, section, (_, i) => i === index)
+  return 'reason' in found ? found : setKeys(text, section, index, written(found.map, read), wanted, order)
+}
+
+/** Sets or removes every key in which an entry differs from what is wanted. */
+function setKeys(
+  text: string,
+  section: Section,
+  index: number,
+  current: JsonObject,
+  wanted: JsonObject,
+  order: readonly string[],
+): EditResult {
+  let result: EditResult = { ok: true, text }
+  for (const key of new Set([...order, ...Object.keys(current)])) {
+    if (sameJson(current[key], wanted[key])) continue
+    result = setKey(result.text, section, index, key, wanted[key], order)
+    if (!result.ok) return result
+  }
+  return result
+}
+
+function setKey(
+  text: string,
+  section: Section,
+  index: number,
+  key: string,
+  value: Json | undefined,
+  order: readonly string[],
+): EditResult {
+  const found = findEntry(text, section, (_, i) => i === index)
+  if ('reason' in found) return found
+  const pair = pairOf(found.map, key)
+  const change = (entry: Content) => (value === undefined ? omit(entry, key) : { ...entry, [key]: value })
+  if (pair === undefined && value === undefined) return { ok: true, text }
+  const splice =
+    pair === undefined
+      ? addPair(text, found.map, key, value!, order)
+      : value === undefined
+        ? removePair(text, found.map, pair)
+        : replaceValue(text, pair, value)
+  return apply(text, splice, before => ({
+    ...before,
+    [section]: listIn(before, section).map((entry, i) => (i === index ? change(entry) : entry)),
+  }))
+}
+
+function removeEntry(text: string, section: Section, is: (map: YAMLMap, index: number) => boolean): EditResult {
+  const found = findEntry(text, section, is)
+  if ('reason' in found) return found
+  const { seq, index } = found
+  const only = seq.items.length === 1
+  const splice = only ? emptyList(text, seq) : seq.flow ? removeFlowItem(seq, index) : removeBlockItem(text, seq, index)
+  return apply(text, splice, before => ({
+    ...before,
+    [section]: listIn(before, section).filter((_, i) => i !== index),
+  }))
+}
+
+/** Exchanges an item and the next, as they are written; comments above them stay where they are. */
+function swapItems(text: string, index: number): EditResult {
+  const found = findEntry(text, 'attribution', (_, i) => i === index)
+  if ('reason' in found) return found
+  const [a, b] = [found.seq.items[index] as ParsedNode, found.seq.items[index + 1] as ParsedNode | undefined]
+  if (b === undefined) return refuse('no_such_entry', 'there is no such entry in attribution')
+  const textOf = (node: ParsedNode) => text.slice(node.range[0], node.range[1]).trimEnd()
+  const end = b.range[0] + textOf(b).length
+  const between = text.slice(a.range[0] + textOf(a).length, b.range[0])
+  const splice = { start: a.range[0], end, text: `${textOf(b)}${between}${textOf(a)}` }
+  return apply(text, splice, before => {
+    const list = [...listIn(before, 'attribution')]
+    ;[list[index], list[index + 1]] = [list[index + 1]!, list[index]!]
+    return { ...before, attribution: list }
+  })
+}
