@@ -98,20 +98,30 @@ function inspectProxy(user: Parsed, projects: Parsed[], env: InspectInput['env']
   }
 }
 
-/** Options of Node, and variables of the system's loader, that run code of somebody else's in every program started with them. */
-const LOADS_CODE = /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)(?:[\s=]|$)/
-const LOADERS = ['LD_PRELOAD', 'LD_AUDIT', 'DYLD_INSERT_LIBRARIES']
+/** Options of Node that change nothing about what a program does; of the others some load code, one waits for a debugger. */
+const HARMLESS =
+  /^--(?:max-old-space-size|max-semi-space-size|no-warnings|no-deprecation|trace-[a-z-]+|enable-source-maps|stack-trace-limit|unhandled-rejections|dns-result-order|use-(?:openssl|bundled|system)-ca|tls-[a-z0-9.-]+)(?:=[\w.-]+)?$/
+/** Variables by which the system's loader, or Node's OpenSSL, runs code of somebody else's in a program. */
+const LOADERS = [
+  'LD_PRELOAD',
+  'LD_AUDIT',
+  'LD_LIBRARY_PATH',
+  'DYLD_INSERT_LIBRARIES',
+  'DYLD_LIBRARY_PATH',
+  'OPENSSL_CONF',
+]
 
 /** A command hook runs with the environment that settings give: code that is loaded into it can answer in its place. */
 function inspectEnvironment(sources: Parsed[], findings: HookFinding[]): void {
   for (const source of sources) {
-    const options = source.get('env', 'NODE_OPTIONS')
-    const name =
-      typeof options === 'string' && LOADS_CODE.test(options)
-        ? 'NODE_OPTIONS'
-        : LOADERS.find(loader => source.get('env', loader))
+    const options = String(source.get('env', 'NODE_OPTIONS') ?? '')
+      .split(/\s+/)
+      .filter(Boolean)
+    const name = options.every(option => HARMLESS.test(option))
+      ? LOADERS.find(loader => source.get('env', loader))
+      : 'NODE_OPTIONS'
     if (name === undefined) continue
-    const text = `env.${name} in ${source.file} loads code into the hook’s program, which can let calls run unseen. Remove it there.`
+    const text = `env.${name} in ${source.file} changes what the hook’s program runs, so that calls may run unseen. Remove it there.`
     findings.push({ severity: 'risk', code: 'code_planted', text, file: source.file })
   }
 }

@@ -127,6 +127,9 @@ describe('the command form', () => {
   test.each([
     ['a module that Node is told to load', { NODE_OPTIONS: '--max-old-space-size=4096 --require ./x.cjs' }],
     ['the same in another spelling', { NODE_OPTIONS: '--import=./x.mjs' }],
+    ['the same with a quote', { NODE_OPTIONS: '"-r" ./x.cjs' }],
+    ['a wait for a debugger', { NODE_OPTIONS: '--inspect-brk' }],
+    ['another OpenSSL configuration', { OPENSSL_CONF: './x.cnf' }],
     ['a library that the system is told to load', { LD_PRELOAD: './x.so' }],
   ])('a project that brings %s is said, with the file', (_, env) => {
     const found = look(() => {}, project({ env }))
@@ -137,7 +140,9 @@ describe('the command form', () => {
   })
 
   test('Node’s other options are nobody’s business', () => {
-    expect(look(() => {}, project({ env: { NODE_OPTIONS: '--max-old-space-size=4096' } })).findings).toEqual([])
+    expect(
+      look(() => {}, project({ env: { NODE_OPTIONS: '--max-old-space-size=4096  --no-warnings' } })).findings,
+    ).toEqual([])
   })
 
   test('installed in the other form than the one expected is outdated', () => {

@@ -213,7 +213,7 @@ describe('a call over it', () => {
 
 describe('a call whose hook gave up', () => {
   const leave = (why: string, id: string) => {
-    const { tool_input: _, ...body } = { ...machine.payload(), tool_use_id: id }
+    const { tool_input: _, ...body }: Record<string, unknown> = { ...machine.payload(), tool_use_id: id }
     const entry = { kind: 'hook_event', client: 'claude-code', event: 'PreToolUse', at: '', why, headers: {}, body }
     mkdirSync(machine.home.spool, { recursive: true })
     writeFileSync(join(machine.home.spool, `event-${id}.json`), JSON.stringify(entry))
