@@ -34,20 +34,21 @@ export interface ParsedBoundaries {
 /** Reads `boundaries:` and `tests:` of one document. Never throws. A document without them has no rules, and that is fine. */
 export function parseBoundaries(text: string, options: ParseOptions): ParsedBoundaries {
   const doc = openDocument(text, { scope: options.scope, known: SECTIONS, other: options.sections })
-  return { ...readBoundaries(doc, sectionTree(doc, 'boundaries'), options), ...doc.problems() }
+  const trees = { boundaries: sectionTree(doc, 'boundaries'), tests: sectionTree(doc, 'tests') }
+  return { ...readBoundaries(doc, trees, options), ...doc.problems() }
 }
 
-/** The same of a document that was opened for more than its rules. `tree` is its section `boundaries`. */
+/** The same of a document that was opened for more than its rules. */
 export function readBoundaries(
   doc: OpenDocument,
-  tree: Tree | undefined,
+  trees: Record<(typeof SECTIONS)[number], Tree | undefined>,
   options: ParseOptions,
 ): { rules: Rule[]; tests: BoundaryCase[] } {
   const rules: Rule[] = []
   const tests: BoundaryCase[] = []
-  readRules(tree, options, doc.findings, rules)
+  readRules(trees.boundaries, options, doc.findings, rules)
   const names = doc.entries.filter(entry => entry.section === 'boundaries').map(entry => entry.name)
-  readCases(sectionTree(doc, 'tests'), options, names, doc.findings, tests)
+  readCases(trees.tests, options, names, doc.findings, tests)
   return { rules, tests }
 }
 

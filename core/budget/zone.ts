@@ -38,7 +38,7 @@ function clockOf(zone: string): Clock {
 }
 
 /** Names only: what engines take beside them (`+02:00`) has no rules, and so no summer time. */
-const ZONE_FORM = /^[A-Za-z][A-Za-z_]*(?:\/[A-Za-z0-9][A-Za-z0-9_+-]*){0,2}$/
+const ZONE_FORM = /^[A-Z][A-Za-z0-9_+-]*(?:\/[A-Z][A-Za-z0-9_+-]*){0,2}$/
 
 /** True for the name of an IANA zone that this build knows, in its own spelling. */
 export function isZone(name: string): boolean {

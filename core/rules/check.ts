@@ -44,6 +44,26 @@ function checkNames({ value }: TreeEntry, key: string, listed: readonly string[]
   }
 }
 
+/** The budget that a case's figures name is there; `organisation`: names that `org:` may stand before, any when undefined. */
+export function checkCases(
+  tests: Tree | undefined,
+  budgets: readonly string[],
+  findings: Findings,
+  organisation?: readonly string[],
+): void {
+  for (const item of mapsOf(tests)) {
+    const figures = entryOf(item, 'figures')?.value
+    const at = figures?.kind === 'map' ? entryOf(figures, 'budget')?.value : undefined
+    const name = at === undefined ? undefined : writtenText(at)
+    if (at === undefined || name === undefined) continue
+    const known = name.startsWith('org:') ? organisation?.map(word => `org:${word}`) : budgets
+    if (known === undefined || known.includes(name)) continue
+    const near = nearest(name, known)
+    const remedy = near === undefined ? 'name a budget that there is' : `did you mean ${near}?`
+    findings.error(at, 'unknown_budget', `no budget is called ${clip(name)}`, remedy)
+  }
+}
+
 /**
  * Warns of a boundary that reads the budget of one tenant, project or machine and is not for it: it would stop everybody
  * when that one has spent.

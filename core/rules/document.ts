@@ -5,7 +5,7 @@ import type { Tree, TreeMap } from '#core/boundary/tree.ts'
 import type { LocalBudget } from '#core/budget/budget.ts'
 import { DEFAULT_UNPRICED } from '#core/pricing.ts'
 import type { LadderRole } from '#core/role.ts'
-import { checkBudgetReach, checkFor, namesIn, readNamed } from './check.ts'
+import { checkBudgetReach, checkCases, checkFor, namesIn, readNamed } from './check.ts'
 import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_RATES } from './limits.ts'
 import { readAttributionRule, readTags } from './read-attribution.ts'
 import { type BudgetContext, readBudget, readLocalBudget } from './read-budget.ts'
@@ -76,14 +76,15 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
     unpricedTree === undefined || isNothing(unpricedTree)
       ? undefined
       : readUnpriced(unpricedTree, DEFAULT_UNPRICED, findings)
-  const boundaryTree = sectionTree(doc, 'boundaries')
-  const { rules, tests } = readBoundaries(doc, boundaryTree, {
+  const trees = { boundaries: sectionTree(doc, 'boundaries'), tests: sectionTree(doc, 'tests') }
+  const { rules, tests } = readBoundaries(doc, trees, {
     scope: 'organisation',
     ...(options.roles === undefined ? {} : { roles: options.roles }),
     budgets: namesIn(budgetTree),
   })
-  checkFor(boundaryTree, tags, findings)
-  checkBudgetReach(boundaryTree, rules, budgets, findings)
+  checkFor(trees.boundaries, tags, findings)
+  checkCases(trees.tests, namesIn(budgetTree), findings)
+  checkBudgetReach(trees.boundaries, rules, budgets, findings)
   return { rules, tests, tags, attribution, budgets, rates, unpriced, places: placesOf(doc), ...doc.problems() }
 }
 
@@ -133,10 +134,12 @@ export function parseLocalDocument(
     doc.findings,
   )
   const { organisationBudgets } = options
-  const { rules, tests } = readBoundaries(doc, sectionTree(doc, 'boundaries'), {
+  const trees = { boundaries: sectionTree(doc, 'boundaries'), tests: sectionTree(doc, 'tests') }
+  const { rules, tests } = readBoundaries(doc, trees, {
     scope: 'local',
     budgets: namesIn(budgetTree),
     ...(organisationBudgets === undefined ? {} : { organisationBudgets }),
   })
+  checkCases(trees.tests, namesIn(budgetTree), doc.findings, organisationBudgets)
   return { rules, tests, budgets, ...doc.problems() }
 }

@@ -63,6 +63,8 @@ function checkWindow(kind: (typeof CALENDAR)[number], zone: string, ms: number):
     throw new Error(`${where}: both ends lie in one window`)
   if (next.id === id) throw new Error(`${where}: two windows with one id`)
   if (start % QUARTER !== 0) throw new Error(`${where}: not a whole number of quarter hours`)
+  if (kind !== 'daily' && windowAt({ kind: 'daily' }, zone, start).start !== start)
+    throw new Error(`${where}: begins inside a daily window`)
   // Midnight; where the clock jumps over midnight, the first moment of the date.
   if (wall % DAY_MS !== 0 && Math.floor(wallMs(zone, start - 1000) / DAY_MS) >= Math.floor(wall / DAY_MS))
     throw new Error(`${where}: begins inside a day`)
@@ -291,6 +293,9 @@ describe('words', () => {
       '',
       'Europe/Amsterdan',
       'europe/amsterdam',
+      'asia/kolkata',
+      'Utc',
+      'EUROPE/AMSTERDAM',
       '+02:00',
       'local',
       'Mars/Olympus',

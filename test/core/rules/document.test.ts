@@ -5,6 +5,7 @@ import { NO_TOKENS, priceCall } from '#core/pricing.ts'
 import { compileRates } from '#core/rate-card/compile.ts'
 import { type DocumentOptions, parseLocalDocument, parseRuleDocument } from '#core/rules/document.ts'
 import { readSpend, spendToJson } from '#core/rules/json.ts'
+import { chooseLocalDocument } from '#core/rules/last-good.ts'
 import { rateRows } from '#core/rules/read-rates.ts'
 import { DOCUMENT } from './document-text.ts'
 
@@ -260,6 +261,13 @@ describe('a mistake is refused with its place and a remedy', () => {
       'unknown_budget',
       'no budgets yet',
     ],
+    [
+      'a case with a budget that is not there',
+      'tests:\n  - { action: spend, figures: { budget_used_pct: 5, budget: month }, expect: pass }\n',
+      2,
+      'unknown_budget',
+      'name a budget',
+    ],
     ['a tenant in for: on no list', bound('for: { tenants: [acmee] }'), 2, 'unknown_tag', 'did you mean acme\\?'],
     ['a project in for: on no list', bound('for: { projects: [web] }'), 2, 'unknown_tag', 'tags: \\{ project'],
     ['a pattern in for: that matches nothing', bound('for: { tenants: ["glo*"] }'), 2, 'unknown_tag', 'under tags'],
@@ -411,5 +419,30 @@ describe("a developer's own budgets", () => {
     expect(local(rule('org:month')).errors).toEqual([])
     expect(local(rule('org:month'), ['month']).errors).toEqual([])
     expect(local(rule('org:month'), ['week']).errors).toMatchObject([{ code: 'unknown_budget' }])
+  })
+})
+
+describe('a broken config.yaml', () => {
+  const options = { zone: 'UTC' }
+  const good = 'budgets:\n  - { name: day, amount: 5, window: daily }\n'
+  const broken = good.replace('5', 'five')
+
+  test('leaves the budgets of its last good text in force, with the error told', () => {
+    expect(chooseLocalDocument({ text: good, lastGoodText: broken, options })).toMatchObject({
+      source: 'current',
+      errors: [],
+    })
+    const kept = chooseLocalDocument({ text: broken, lastGoodText: good, options })
+    expect(kept).toMatchObject({ source: 'last-good', budgets: [{ name: 'day' }], errors: [{ line: 2 }] })
+  })
+
+  test('without a last good text has no budgets, said aloud; one that is not there is no error', () => {
+    for (const lastGood of [{}, { lastGoodText: broken }])
+      expect(chooseLocalDocument({ text: broken, ...lastGood, options })).toMatchObject({
+        source: 'none',
+        budgets: [],
+        errors: [{ line: 2 }],
+      })
+    expect(chooseLocalDocument({ text: undefined, options })).toMatchObject({ source: 'none', errors: [] })
   })
 })
