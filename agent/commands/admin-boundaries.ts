@@ -25,7 +25,7 @@ export const adminBoundaries: Command = {
     'The same checks as in the web app apply: mistakes with line and column, cases in both directions for every enforced rule, a role that somebody holds.',
   examples: [
     ['holdpoint team admin boundaries --get > org.yaml', 'read'],
-    ['holdpoint team admin boundaries --set org.yaml --note "ask at $20"', 'publish'],
+    ["holdpoint team admin boundaries --set org.yaml --note 'ask at $20'", 'publish'],
   ],
   async run(call) {
     const { flags, home } = call

@@ -8,7 +8,7 @@ import { setStage } from '#core/boundary/edit.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { nearest } from '#core/boundary/problem.ts'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
-import { levelWords, offWords } from './code-words.ts'
+import { levelWords, offWords, revokedLine } from './code-words.ts'
 import type { Call, Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { unguardedWords } from './unguarded.ts'
@@ -26,6 +26,8 @@ export const boundariesStatus: Command = {
       return EXIT.ok
     }
     printLocalTrouble(terminal, home, status)
+    const revoked = revokedLine(status)
+    if (revoked) terminal.line(`${terminal.paint('red', revoked)}\n`)
     if (status.rules.length === 0) {
       terminal.line('No boundary is in force here.')
       terminal.line(`Write one in ${home.config}, for example:`)
@@ -105,7 +107,7 @@ export const promote: Command = {
   takes: '<rule>',
   args: [1, 1],
   about:
-    'Writes `stage: enforce` beside the rule in config.yaml; comments and order stay. An organisation’s rule is refused: its stage is set in the web app.',
+    'Writes `stage: enforce` beside the rule in ~/.holdpoint/config.yaml; comments and order stay. An organisation’s rule is refused: its stage is set in the web app.',
   examples: [['holdpoint boundaries promote session-spend', 'from the next call on']],
   run: async call => setRuleStage(call, 'enforce'),
 }
@@ -116,7 +118,7 @@ export const demote: Command = {
   takes: '<rule>',
   args: [1, 1],
   about:
-    'Writes `stage: shadow` beside the rule in config.yaml; comments and order stay. Because this loosens, it asks a person at a terminal.',
+    'Writes `stage: shadow` beside the rule in ~/.holdpoint/config.yaml; comments and order stay. Because this loosens, it asks a person at a terminal.',
   examples: [['holdpoint boundaries demote session-spend', 'asks for the word “demote”']],
   run: async call => setRuleStage(call, 'shadow'),
 }
@@ -132,7 +134,7 @@ function setRuleStage({ args, home, json, terminal }: Call, stage: 'enforce' | '
     throw new CommandFailure(
       edited.reason === 'no_such_rule' ? 'missing' : 'failed',
       edited.reason,
-      `${sentence(edited.message)}`,
+      sentence(edited.message, name),
       guess && `Did you mean \`${guess}\`?`,
     )
   }
@@ -176,7 +178,9 @@ function noConfig(home: Home, name: string, stage: 'enforce' | 'shadow'): Comman
     'missing',
     'no_config',
     `There is no rule of your own to ${stage === 'enforce' ? 'promote' : 'demote'}: they stand in ${home.config}, and that file is not there.`,
-    `Make it with a rule in it, for example: boundaries: [{ name: ${rule}, action: continue, when: { session_cost_usd: ">= 20" }, require: ask }]`,
+    stage === 'enforce'
+      ? `Make it with a rule in it, for example: boundaries: [{ name: ${rule}, action: continue, when: { session_cost_usd: ">= 20" }, require: ask }]`
+      : 'Nothing of your own binds here; the organisation’s rules stand in `holdpoint boundaries status`.',
   )
 }
 
@@ -188,7 +192,9 @@ function writeConfig(home: Home, text: string): void {
   chmodSync(file, mode)
 }
 
-const sentence = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}.`
+/** A rule's name keeps its letters, wherever it stands. */
+const sentence = (text: string, name: string) =>
+  text.startsWith(name) ? `\`${name}\`${text.slice(name.length)}.` : `${text[0]?.toUpperCase()}${text.slice(1)}.`
 
 /** A client's name as people write it. */
 export const clientName = (client: string): string => CLIENT_NAMES[client as Client] ?? plain(client, 40)

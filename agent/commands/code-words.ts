@@ -1,4 +1,5 @@
 /** Codes of the journal and of the daemon, as a person reads them. A code of a newer daemon is shown as what it is: a code. */
+import type { DaemonStatus } from '#agent/daemon-client.ts'
 import { CLAIM_REFUSAL_WORDS } from '#agent/guard/claimant.ts'
 import { plain } from '#agent/terminal.ts'
 import { REFUSAL_WORDS } from '#core/approval/accept.ts'
@@ -99,6 +100,10 @@ export const readingWords = (problem: string): string => wordOf(READINGS, proble
 export const methodWords = (method: string): string => methodName(method as SessionMethod) ?? plain(method, 40)
 
 export const REVOKED = 'This machine was revoked; ask an admin for a new line.'
+
+/** The same where a command has other things to say as well. Nothing for a machine that is none, or in good standing. */
+export const revokedLine = (status: Pick<DaemonStatus, 'team'> | undefined): string | undefined =>
+  status?.team?.rules.lastError?.code === 'revoked' ? REVOKED : undefined
 
 /** What every command says that meets a token which opens nothing any more. */
 export const revokedFailure = () =>

@@ -9,7 +9,7 @@ import { type Home, readBytes, remove } from '#agent/home.ts'
 import { launchDaemon } from '#agent/hook/launch.ts'
 import { count, localTime, plain, span } from '#agent/terminal.ts'
 import { clientName } from './boundaries.ts'
-import { alarmWords } from './code-words.ts'
+import { alarmWords, revokedLine } from './code-words.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { unguardedSessions } from './unguarded.ts'
@@ -194,6 +194,8 @@ export const daemonStatus: Command = {
       terminal.line(
         `The daemon runs: process ${status.pid}, version ${status.version}, since ${localTime(status.startedAt)} (${span((Date.now() - Date.parse(status.startedAt)) / 1000)}).`,
       )
+      const revoked = revokedLine(status)
+      if (revoked) terminal.line(terminal.paint('red', revoked))
       printTroubles(status, text => terminal.line(text))
     } else {
       terminal.line(

@@ -107,7 +107,10 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
   for (const { at, toolUse } of entriesOf(record, 'spend')) say(at, `One call used the answer (${plain(toolUse, 80)}).`)
   for (const { at, toolUse } of entriesOf(record, 'second_use'))
     say(at, `Another call tried to use the same answer and was refused (${plain(toolUse, 80)}).`)
-  for (const { at, state, by, why } of entriesOf(record, 'state')) say(at, stateWords(state, by, why))
+  // what this machine ended is told by the control plane again, and every look at its stream may tell it once more
+  const ended = entriesOf(record, 'state')
+  for (const [i, { at, state, by, why }] of ended.entries())
+    if (ended.findIndex(entry => entry.state === state) === i) say(at, stateWords(state, by, why))
   lines.sort((a, b) => a[0].localeCompare(b[0]))
   const out = lines.map(([at, text]) => (at ? `${localTime(at)}  ${text}` : text))
   for (const grant of grants) {

@@ -29,6 +29,14 @@ export const install: Command = {
     ["node holdpoint.cjs install --join 'https://holdpoint.example.com/o/acme#e=…&r=…'", 'install and join'],
   ],
   async run({ flags, home, json, terminal }) {
+    const alone = (['label', 'trust-on-first-use'] as const).find(name => flags[name] !== undefined)
+    if (alone && flags.join === undefined)
+      throw new CommandFailure(
+        'usage',
+        'usage',
+        `\`--${alone}\` goes with \`--join\`.`,
+        'See `holdpoint install --help`.',
+      )
     const programs = installPrograms(home)
     const onPath = (process.env.PATH ?? '').split(delimiter).includes(home.bin)
     const joined =

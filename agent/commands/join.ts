@@ -140,7 +140,7 @@ export async function joinTeam(
     writeTrust(home, chain)
     const rulesVersion = await fetchRulesOnce(home, team)
     if (!readBytes(home.secret)) writeAtomic(home, home.secret, random(32))
-    writeJson(home, home.team, { ...team, root: { seq: root.root.seq, digest: root.digest } })
+    writeJson(home, home.team, { ...team, label, root: { seq: root.root.seq, digest: root.digest } })
     await waitForDaemonToKnow(home, team.machine, rulesVersion)
     return {
       origin: team.origin,

@@ -1,6 +1,8 @@
 /** What came of a decision, and what its rules would do now: each way to end has words of its own. */
 import { plain } from '#agent/terminal.ts'
+import { roleWords } from '#core/boundary/describe.ts'
 import type { ApprovalState } from '#core/protocol.ts'
+import type { LadderRole } from '#core/role.ts'
 import { answerRefusalWords, endedWords } from './code-words.ts'
 import { type DecisionRecord, entriesOf, type Grant, type RuleNow } from './decision.ts'
 
@@ -30,7 +32,7 @@ function stateOf(state: ApprovalState, record: DecisionRecord, nowMs: number): s
     case 'pending': {
       const refused = entriesOf(record, 'answer').findLast(answer => !answer.ok)
       if (refused) return `refused; an answer came and is not accepted here: ${answerRefusalWords(refused.why ?? '')}`
-      return `refused; waits for ${plain(request?.role ?? 'the organisation', 40)}`
+      return `refused; waits for ${request ? roleWords(request.role as LadderRole) : 'the organisation'}`
     }
     case 'approved': {
       const of = `approved by the organisation ${grant?.scope === 'session' ? 'for the rest of the session' : 'for one step'}`

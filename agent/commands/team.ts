@@ -36,6 +36,7 @@ export const teamStatus: Command = {
         ...state,
         origin: team.origin,
         joinedAt: team.joinedAt,
+        ...(team.label ? { label: team.label } : {}),
         ...(pin ? { rootDigest: pin.rootDigest } : {}),
       })
       return EXIT.ok
@@ -48,7 +49,10 @@ export const teamStatus: Command = {
     const rows: string[][] = [
       ['organisation', `${plain(team.org.name)} (${team.org.slug}) at ${team.origin}`],
       ['member', plain(team.member.name)],
-      ['machine', `${team.machine}, joined ${localTime(team.joinedAt)}`],
+      [
+        'machine',
+        `${team.label ? `${plain(team.label, 63)}, ` : ''}${team.machine}, joined ${localTime(team.joinedAt)}`,
+      ],
       [
         'rules',
         rules.version === 0 ? 'none published yet' : `version ${rules.version}, digest ${rules.digest ?? 'unknown'}`,

@@ -2,11 +2,13 @@ import type { ReadFigure } from '#agent/daemon/entry.ts'
 import { askDaemon } from '#agent/daemon-client.ts'
 import { localTime, span } from '#agent/terminal.ts'
 import type { CrossedFigure } from '#core/approval/request.ts'
-import { figureLabel } from '#core/boundary/describe.ts'
+import { figureLabel, roleWords } from '#core/boundary/describe.ts'
 import { isFigureName } from '#core/figure.ts'
+import type { LadderRole } from '#core/role.ts'
 import { clientName } from './boundaries.ts'
-import { answerRefusalWords, readingWords } from './code-words.ts'
+import { answerRefusalWords, readingWords, revokedLine } from './code-words.ts'
 import type { Command } from './command.ts'
+import { statusOrNothing } from './daemon.ts'
 import { figureWords, valueWords } from './decision.ts'
 import { EXIT } from './exit.ts'
 
@@ -20,6 +22,8 @@ type Waiting = {
   state: string
   since: string
   expiresAt?: string
+  /** Who can answer at the organisation. */
+  role?: LadderRole
   url?: string
   sent?: boolean
   eligible?: number
@@ -35,9 +39,13 @@ export const waiting: Command = {
   examples: [['holdpoint waiting --json', 'for a status bar']],
   async run({ home, json, terminal }) {
     const list = await askDaemon<Waiting[]>(home, 'GET', '/api/waiting')
-    if (json) terminal.json(list)
-    else if (list.length === 0) terminal.line('Nothing waits.')
-    if (json) return EXIT.ok
+    if (json) {
+      terminal.json(list)
+      return EXIT.ok
+    }
+    const revoked = revokedLine(await statusOrNothing(home))
+    if (revoked) terminal.line(terminal.paint('red', revoked))
+    if (list.length === 0) terminal.line('Nothing waits.')
     list.forEach((one, i) => {
       if (i > 0) terminal.line()
       terminal.line(
@@ -45,7 +53,7 @@ export const waiting: Command = {
       )
       for (const figure of one.figures) terminal.line(`  ${figureWords(figure)}`)
       terminal.line(
-        `  ${one.state}, since ${localTime(one.since)}${one.expiresAt ? `, until ${localTime(one.expiresAt)}` : ''}`,
+        `  ${one.role ? `waiting for ${roleWords(one.role)}` : one.state}, since ${localTime(one.since)}${one.expiresAt ? `, until ${localTime(one.expiresAt)}` : ''}`,
       )
       if (one.state === 'waiting here') terminal.line(`  \`holdpoint approve ${one.handle}\` lets the next step go on`)
       else if (one.refused)

@@ -61,15 +61,15 @@ export function answerOrganisation(about: About): Judgement {
   }
 
   if (runtime.membership?.trust.revoked) {
-    recordDecision(about, { did: 'refused', matches, answeredBy: 'organisation', event })
-    return { decision: refuseWith(matches, { kind: 'revoked' }), file: false }
+    const handle = recordDecision(about, { did: 'refused', matches, answeredBy: 'organisation', event })
+    return { decision: refuseWith(matches, { kind: 'revoked' }, handle), file: false }
   }
 
   const readable = matches.filter(match => !isUnsupported(match.rule))
   if (readable.length < matches.length || !runtime.membership) {
     // nothing that could be asked about: the connector is too old for the rule, or has left the organisation
-    recordDecision(about, { did: 'refused', matches, answeredBy: 'organisation', event })
-    return { decision: refuseWith(matches, { kind: 'rule_denies' }), file: false }
+    const handle = recordDecision(about, { did: 'refused', matches, answeredBy: 'organisation', event })
+    return { decision: refuseWith(matches, { kind: 'rule_denies' }, handle), file: false }
   }
 
   const asked = openRequest(about, readable, keys)

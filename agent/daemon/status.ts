@@ -136,6 +136,7 @@ export function waitingOf(runtime: Runtime): object[] {
       session,
       figures: request.figures,
       state: `waiting for ${role}`,
+      role,
       since: request.createdAt,
       expiresAt: request.expiresAt,
       url: filed?.url,

@@ -12,6 +12,8 @@ export const Team = z.object({
   /** True when the join line carried no root digest. */
   firstUse: z.boolean(),
   joinedAt: z.string(),
+  /** The name that this machine joined under; absent where an earlier connector joined. */
+  label: z.optional(z.string()),
   /** The root document that the join ended with; absent where an earlier connector joined. */
   root: z.optional(z.object({ seq: z.int(), digest: z.string() })),
 })

@@ -179,7 +179,7 @@ describe('approve', () => {
         'cannot be approved on this machine. Somebody with the role lead or above can answer it.',
       )
       expect(ran.screen).toMatch(/It waits at http:\/\/127\.0\.0\.1:\d+\/acme\/approvals\/bnd-/)
-      expect((await machine.run(['explain', handle!])).stdout).toContain('refused; waits for lead')
+      expect((await machine.run(['explain', handle!])).stdout).toContain('refused; waits for a lead or above')
       plane.org.answer(plane.org.requests[0]!, {
         until: [{ figure: 'session_cost_usd', op: '<', value: '40' }],
         scope: 'session',

@@ -47,6 +47,7 @@ describe('install', () => {
     expect(ran.code).toBe(0)
     expect(plane.calls.find(call => call.route === 'POST join')!.body.label).toBe('build-1')
     expect(JSON.stringify(ran.json)).toContain('"label":"build-1"')
+    expect((await machine.run(['team', 'status'])).stdout).toMatch(/^machine +build-1, mac_/m)
   })
 
   it.each(['two words', '-x', 'a'.repeat(64), 'ü', '$(id)'])(

@@ -89,7 +89,8 @@ describe('team', () => {
       })
       expect((await machine.run(command)).stderr).toContain(REVOKED)
     }
-    expect((await machine.run(['team', 'status'])).stdout).toContain(REVOKED)
+    for (const command of [['team', 'status'], ['waiting'], ['boundaries', 'status'], ['daemon', 'status']])
+      expect((await machine.run(command)).stdout, command.join(' ')).toContain(REVOKED)
     expect((await machine.run(['team', 'status', '--json'])).json.rules.lastError.code).toBe('revoked')
   })
 

@@ -92,6 +92,7 @@ describe('a revoked machine', () => {
     expect(decision).toBe('deny')
     expect(reason).toContain('this machine was revoked')
     expect(reason).toContain('ask an admin for a new line')
+    expect(reason).toContain(`decision ${machine.entries('decision').at(-1)!.handle}`)
     expect(await waiting()).toEqual([])
     expect(machine.entries('request')).toEqual([])
   })

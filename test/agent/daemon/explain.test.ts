@@ -60,7 +60,7 @@ type Row = { when: string; outcome: string; story: RegExp; make: (world: World) 
 const ORGANISATION: Row[] = [
   {
     when: 'waits',
-    outcome: 'refused; waits for lead',
+    outcome: 'refused; waits for a lead or above',
     story: /somebody with the role lead or above \(2 now\) can answer at http/,
     make: async world => (await world.held()).handle,
   },
@@ -212,10 +212,13 @@ const ORGANISATION: Row[] = [
   {
     when: 'was denied by somebody on this machine',
     outcome: 'refused; the request was withdrawn: somebody denied it here',
-    story: /The request ended here: somebody denied it here/,
+    story: /The request ended here: somebody denied it here\.$/,
     make: async world => {
       const { handle } = await world.held()
       await world.machine.ask('POST', `/api/decisions/${handle}/deny`, { token: 'api', body: '{}' })
+      await world.sync()
+      world.org.setState(handle, 'withdrawn')
+      await world.sync()
       return handle
     },
   },
@@ -375,6 +378,9 @@ describe.each([
     const said = await world.told(handle)
     expect(said.outcome).toBe(outcome)
     expect(said.story).toMatch(story)
+    // each thing once, whoever tells it
+    const told = said.story.split('\n').map(line => line.replace(/^\S+ \S+ UTC /, ''))
+    expect(new Set(told).size).toBe(told.length)
     // the same from the journal alone, as after a restart
     await world.machine.daemon.stop()
     await world.machine.start()

@@ -104,7 +104,7 @@ export function AddMachine({ org, me, members, known, openAtOnce }: Props) {
           <Field
             label="Name"
             optional
-            hint="How it is called here; without one, by its host name. Letters, digits, dots, dashes and underscores."
+            hint="How it is called on these pages; without one, by its host name."
             error={isOdd ? `A name has ${MACHINE_LABEL_WORDS}.` : undefined}
           >
             <TextInput
