@@ -107,7 +107,7 @@ test('somebody at the keyboard says Yes: it is recorded who and how, and holds f
   await tui.waitFor('final: all done', 30_000)
   expect(linesRan(machine.bench)).toHaveLength(2)
   const told = await explained(handle, /let it go on for the rest of the session/)
-  expect(told).toMatch(/^bnd-[0-9a-f]{12} {2}let go on/)
+  expect(told).toMatch(/^bnd-[0-9a-f]{12} {2}approved on this machine for the rest of the session/)
   expect(told).toContain('under lunch-money → ask')
   expect(told).toMatch(/\S+ let it go on .*, at the agent’s own prompt\./)
   expect(told).toMatch(/The answer holds for the rest of the session, until .* at the latest/)

@@ -285,7 +285,12 @@ describe('boundaries', () => {
     config(`boundaries:\n${RULE('watch', 'ask')}`)
     expect(await machine.run(['boundaries', 'promote', 'org:watch', '--json'])).toMatchObject({
       code: 1,
-      json: { error: { code: 'organisation_rule' } },
+      json: {
+        error: {
+          code: 'organisation_rule',
+          message: "`org:watch` is the organisation's: its stage is set in the web app.",
+        },
+      },
     })
     expect(await machine.run(['boundaries', 'promote', 'wtach', '--json'])).toMatchObject({
       code: 4,

@@ -42,6 +42,8 @@ describe('the command line', () => {
     [['hooks', 'install', '--client'], '`--client` wants NAME'],
     [['hooks', 'install', '--dry-run=yes'], '`--dry-run` takes no value'],
     [['join', '--label', 'a', '--label', 'b'], 'stands twice'],
+    [['install', '--label', 'x'], '`--label` goes with `--join`'],
+    [['install', '--trust-on-first-use'], '`--trust-on-first-use` goes with `--join`'],
     [['team'], ''],
     [[], ''],
   ])('%j is refused as written wrongly, with the nearest right thing', async (args, words) => {
