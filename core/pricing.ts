@@ -252,3 +252,15 @@ export function priceBucket(
 ): PricedCall {
   return priceAt(rates, { ...bucket, atMs: Date.parse(`${bucket.day}T00:00:00Z`) }, () => bucket.long)
 }
+
+/**
+ * What one token of each axis costs (a request, of `webSearches`), in pico-dollars, for calls of one model and UTC day; undefined
+ * where the model has no price of its own then. Counts times these are exactly what {@link priceBucket} gives.
+ */
+export function unitPrices(
+  rates: Rates,
+  of: { model: string; provider?: string | undefined; day: string; long: boolean },
+): { rates: AxisRates; kind: CompiledEntry['kind'] } | undefined {
+  const found = findEntry(rates, { ...of, atMs: Date.parse(`${of.day}T00:00:00Z`) })
+  return found && { rates: (of.long && found.entry.long?.rates) || found.entry.rates, kind: found.entry.kind }
+}
