@@ -110,6 +110,21 @@ describe('a figure cannot be hidden: the cost stays at least $20.10, nothing han
     expect((await call('toolu_4')).decision).toBe('deny')
   })
 
+  test('with a transcript written anew and everything forgotten that was known of the session: the journal remembers', async () => {
+    await approved()
+    await machine.daemon.stop()
+    rmSync(machine.home.sessions, { recursive: true })
+    rmSync(machine.transcript())
+    await machine.start()
+    machine.spend(1)
+    expect((await call('toolu_2')).decision).toBe('pass')
+    expect(await costUsd()).toBe('20.1')
+    machine.spend(19)
+    expect(await costUsd()).toBe('20.1')
+    machine.spend(20)
+    expect((await call('toolu_3')).decision).toBe('deny')
+  })
+
   test('with another transcript named in the hook', async () => {
     await approved()
     writeFileSync(join(machine.folder, 'other.jsonl'), '')

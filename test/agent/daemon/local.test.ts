@@ -171,6 +171,20 @@ describe('ask, with nobody there', () => {
     expect((await call('toolu_3')).decision).toBe('pass')
   })
 
+  test.each(['step', 'session'])(
+    'an approval of the %s lifts the rule that was asked about, not what it became since',
+    async scope => {
+      await asking()
+      const handle = handleIn((await call('toolu_1')).reason)
+      leaveAnswer(handle, await approving(handle), { scope })
+      await until(() => machine.entries('local_answer').length === 1)
+      machine.config(RULE('ask', 10))
+      expect((await call('toolu_2')).decision).toBe('deny')
+      machine.config(RULE('ask'))
+      expect((await call('toolu_3')).decision).toBe('pass')
+    },
+  )
+
   test.each<[string, string, (handle: string) => Promise<Typed> | Typed, Record<string, unknown>?]>([
     ['a process that is gone', 'gone', () => ({ pid: 2 ** 22 - 3, tty: '/dev/pts/3' })],
     ['a process of another user', 'another_user', () => ({ pid: anothersProcess(), tty: '/dev/pts/3' })],
