@@ -10,7 +10,7 @@ const LOOK: Record<PillState, { Icon: ComponentType<{ className?: string }>; col
   passed: { Icon: ShieldCheck, colours: 'bg-passed-soft text-passed' },
   shadow: { Icon: CircleDashed, colours: 'bg-shadow-soft text-shadow' },
   // Neither good nor bad: an edge instead of a colour.
-  partly: { Icon: CircleDot, colours: 'bg-panel text-ink ring-1 ring-inset ring-control' },
+  partly: { Icon: CircleDot, colours: 'bg-panel text-ink-2 ring-1 ring-inset ring-line-strong' },
   neutral: { Icon: Minus, colours: 'bg-raised text-ink-2' },
 }
 

@@ -29,7 +29,7 @@ export function SuggestionList({ id, found, active, place, onTake }: Props) {
       id={id}
       role="listbox"
       aria-label="Suggestions"
-      className="invisible fixed top-0 left-0 z-50 max-h-64 w-max min-w-56 max-w-[min(30rem,calc(100vw-1rem))] overflow-y-auto rounded-lg border bg-panel p-1 shadow-float"
+      className="invisible fixed top-0 left-0 z-50 max-h-64 w-max min-w-56 max-w-[min(32rem,calc(100%-1rem))] overflow-y-auto rounded-lg border bg-panel p-1 shadow-float"
     >
       {found.items.map((item, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the text box's, which keeps the focus
@@ -42,12 +42,12 @@ export function SuggestionList({ id, found, active, place, onTake }: Props) {
           onPointerDown={event => event.preventDefault()}
           onClick={() => onTake(index)}
           className={cn(
-            'grid cursor-pointer grid-cols-[minmax(8rem,auto)_minmax(0,1fr)] items-baseline gap-x-3 rounded-sm px-2 py-1 hover:bg-raised pointer-coarse:py-2.5',
+            'grid cursor-pointer items-baseline gap-x-3 sm:grid-cols-[minmax(8rem,auto)_minmax(0,1fr)] rounded-sm px-2 py-1 hover:bg-raised pointer-coarse:py-2.5',
             index === active && 'bg-accent-soft hover:bg-accent-soft',
           )}
         >
           <code className="text-ink">{item.label}</code>
-          {item.help && <span className="truncate text-ink-2 text-xs">{item.help}</span>}
+          {item.help && <span className="text-pretty text-ink-2 text-xs">{item.help}</span>}
         </div>
       ))}
     </div>,

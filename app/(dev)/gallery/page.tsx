@@ -22,7 +22,12 @@ export default function GalleryPage() {
         { slug: 'acme', name: 'Acme' },
         { slug: 'northwind', name: 'Northwind Traders' },
       ]}
-      member={{ name: 'Maria Lindqvist', email: 'maria.lindqvist@acme.example', role: 'owner', method: 'an e-mail code' }}
+      member={{
+        name: 'Maria Lindqvist',
+        email: 'maria.lindqvist@acme.example',
+        role: 'owner',
+        method: 'an e-mail code',
+      }}
       waiting={3}
       banners={
         <Banner kind="demo" title="This is a demo.">

@@ -1,4 +1,4 @@
-import { Plus, Trash2 } from 'lucide-react'
+import { Plus, Trash2, User } from 'lucide-react'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
@@ -55,6 +55,9 @@ export function StateSamples() {
           <Pill state="held">held</Pill>
           <Pill state="passed">enforce</Pill>
           <Pill state="shadow">shadow</Pill>
+          <Pill state="partly" icon={<User aria-hidden />}>
+            user hook
+          </Pill>
           <Pill state="neutral">withdrawn</Pill>
         </div>
       </Card>

@@ -140,7 +140,7 @@ function requirements(): Offer[] {
   const approvers = ROLES.map(role => ({
     label: `approver:${role}`,
     insert: `approver:${role}`,
-    help: `Held until somebody with the role ${role} or above answers.`,
+    help: `Held until ${/^[ao]/.test(role) ? 'an' : 'a'} ${role} or above answers.`,
   }))
   return [...words(['allow', 'ask'], VALUE_HELP), ...approvers, ...words(['deny'], VALUE_HELP)]
 }

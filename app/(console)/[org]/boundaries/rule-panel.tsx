@@ -50,7 +50,7 @@ export function RulePanel(props: Props) {
   } = props
   const view = selected === undefined ? undefined : analysis.rules.get(selected)
   return (
-    <div className="grid min-w-0 content-start gap-4 lg:sticky lg:top-4">
+    <div className="grid min-w-0 content-start gap-4">
       {selected !== undefined && (
         <Card
           title={

@@ -13,6 +13,7 @@ import { titled } from '../page-title.ts'
 import { againAt } from '../sign-in-again.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { FormerTable, InvitationTable, MemberTable } from './member-table.tsx'
+import { RolePill } from './role-pill.tsx'
 import { ROLE_WORDS } from './role-words.ts'
 
 export const generateMetadata = titled('Members')
@@ -68,6 +69,7 @@ export default async function MembersPage({ params }: { params: Promise<{ org: s
               .sort((a, b) => roleRank(b) - roleRank(a))
               .map(role => ({
                 key: role,
+                label: <RolePill role={role} />,
                 value: (
                   <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
                     <span className="min-w-0 flex-1 basis-60 text-ink-2">{ROLE_WORDS[role]}</span>
