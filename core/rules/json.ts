@@ -80,7 +80,8 @@ export interface UnsupportedEntry {
 
 /**
  * Reads the sections about spend of a verified set, leniently: an entry of a newer version becomes `unsupported` and is listed,
- * never a failure of the set. A budget that cannot be read is then unread, and a boundary on it decides by its `on_unknown`.
+ * never a failure of the set. A budget that cannot be read is then unread, and a boundary on it decides by its `on_unknown`; of
+ * attribution rules the next one that holds decides in the place of one that cannot be read, which is why they are told.
  */
 export function readSpend(set: Pick<RuleSet, keyof SpendSections>): SpendRules & { unsupported: UnsupportedEntry[] } {
   const unsupported: UnsupportedEntry[] = []

@@ -24,6 +24,7 @@ describe('a forecast', () => {
       days: 2,
     })
     expect(forecast({ ...at, days: [] })).toEqual({ state: 'too_early', days: 0 })
+    expect(forecast({ ...at, days: [{ date: '2026-12-05', cost: 5n }] })).toEqual({ state: 'too_early', days: 0 })
   })
 
   test('with few days carries the average day to the end', () => {

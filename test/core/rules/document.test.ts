@@ -349,6 +349,13 @@ describe('a set of a newer version', () => {
     expect(read.unsupported.every(({ reason }) => reason !== '')).toBe(true)
   })
 
+  test('with one name for two budgets keeps the first and lists the second', () => {
+    const [first] = good.budgets
+    const read = readSpend({ ...good, budgets: [first!, { ...first!, amount: '9999' }] })
+    expect(read.budgets.map(({ amount }) => amount)).toEqual(['500'])
+    expect(read.unsupported).toEqual([{ section: 'budgets', name: 'monthly', reason: 'the name stands twice' }])
+  })
+
   test('no content of these sections makes reading fail', () => {
     const any = fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 3 })
     const nearly = fc.constantFrom(...good.budgets, ...good.rateCard, ...good.attribution)
