@@ -68,3 +68,6 @@ export const BUCKET_TOKENS_MAX = 100_000_000_000
 export const BUCKET_CALLS_MAX = 10_000_000
 /** A day computed further ahead of the control plane's clock than this is kept apart. */
 export const UPLOAD_AHEAD_MS = 10 * 60_000
+/** A provider's report or a CSV of an invoice: a month by day, model and kind of token several times over. */
+export const INVOICE_TEXT_MAX = 8 * 1024 * 1024
+export const INVOICE_LINES_MAX = 50_000
