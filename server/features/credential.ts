@@ -89,6 +89,8 @@ export async function pollAdminLogin(visit: Visit, input: { deviceCode: string }
       include: { org: true },
     })
     if (!member || !roleAtLeast(member.role, 'admin') || !member.org.adminCredential) return { state: 'denied' }
+    // Everybody signs in anew where the database was restored, and so does whoever confirmed this before.
+    if (member.org.restoredAt && login.authnAt <= member.org.restoredAt) return { state: 'denied' }
     const token = makeToken('admin', visit.random(32))
     const id = newId(visit, 'credential')
     const expiresAt = new Date(visit.now.getTime() + ADMIN_CREDENTIAL_MS)

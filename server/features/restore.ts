@@ -75,13 +75,25 @@ async function markRestored(
   })
   await notify(tx, { org: orgId, what: 'settings' })
   if (standing.restoredAt) return
-  await tx.session.deleteMany({ where: { orgId } })
+  await endSignIns(tx, orgId, ctx.now)
   await withdrawAllPending(tx, ctx, 'restored')
   await recordEvidence(tx, ctx, {
     kind: 'organisation.restored',
     subject: { kind: 'organisation', id: orgId },
     data,
   })
+}
+
+/**
+ * Everything through which a person acts: a copy may hold what was ended after it was made. Machines go on; whether one of
+ * them was revoked meanwhile, an owner sees on their page.
+ */
+async function endSignIns(tx: Tx, orgId: string, now: Date): Promise<void> {
+  await tx.token.updateMany({
+    where: { orgId, kind: { in: ['admin', 'deviceLink', 'join'] }, revokedAt: null },
+    data: { revokedAt: now },
+  })
+  await tx.session.deleteMany({ where: { orgId } })
 }
 
 /** An owner has looked: publishing goes on, above everything that machines have seen. */

@@ -29,7 +29,7 @@ export function RestoreCard({ org, at, mayConfirm }: { org: string; at: Date; ma
         </p>
         <ul className="grid list-disc gap-1 pl-5 text-ink-2 marker:text-ink-3">
           <li>Machines keep the boundaries that they have; nothing gets looser.</li>
-          <li>What waited for an answer was withdrawn, and everybody signs in again.</li>
+          <li>What waited for an answer was withdrawn; everybody signs in again, with the command too.</li>
           <li>
             Nothing is published until an owner confirms. What was published after the backup is lost here: compare with
             a machine before you publish.
