@@ -93,7 +93,7 @@ describe('rows', () => {
         fc.constantFrom(1_000_000n, 923_451n, 155_123_400n),
         (made, rates, perUsd) => {
           const usage = usageOf(made, rates)
-          const rows = rowsOf(usage, rates, account('XXX', perUsd))
+          const rows = rowsOf(usage, rates, account('EUR', perUsd))
           for (const row of rows) {
             for (const column of FOCUS_NOT_NULL) expect(row[column], column).not.toBeNull()
             if (row.ListUnitPrice !== null)
