@@ -1,6 +1,7 @@
 import { columns, localTime, plain } from '#agent/terminal.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import { AT, readSession, refuseAgents } from './admin-session.ts'
+import { clientName } from './boundaries.ts'
 import type { Command, Flags } from './command.ts'
 import { askPlaneJson } from './control-plane.ts'
 import { readHandle } from './decision.ts'
@@ -69,7 +70,7 @@ function answerCommand(decision: 'approve' | 'deny'): Command {
             items.map(one => [
               one.handle,
               plain(one.rules.join(', ')),
-              `${plain(one.client)} ${plain(one.action)}`,
+              `${clientName(one.client)}, ${plain(one.action)}`,
               plain(one.member?.name ?? ''),
               `until ${localTime(one.expiresAt)}`,
             ]),

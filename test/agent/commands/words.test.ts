@@ -20,6 +20,7 @@ import { ANSWER_REFUSALS } from '#core/approval/accept.ts'
 import { SESSION_METHODS } from '#core/approval/answer.ts'
 import { LEVELS } from '#core/client.ts'
 import { ALARM_KINDS, HOOK_OFF, REPORTED_REFUSALS } from '#core/protocol.ts'
+import { readSources } from '../../rules/sources.ts'
 
 const LISTS: [string, (code: string) => string, readonly string[]][] = [
   ['an alarm', alarmWords, ALARM_KINDS],
@@ -58,3 +59,10 @@ it.each([alarmWords, offWords, answerRefusalWords, guardRefusalWords, endedWords
     expect(words('a\u001b[31mb')).toContain('(ab)')
   },
 )
+
+it('no code of ours is shown with its underscores taken out: whoever adds one writes its words', () => {
+  const shown = [...readSources()].filter(
+    ([file, text]) => file.startsWith('agent/') && text.includes("replaceAll('_'"),
+  )
+  expect(shown.map(([file]) => file)).toEqual([])
+})
