@@ -32,9 +32,6 @@ export function placesFor(pico: bigint, currency = 'USD'): number {
   return Math.min(MONEY_PLACES, Math.max(own, MONEY_PLACES - digits + 2))
 }
 
-/** The places of a column: what its total needs, so that all its cells are of one kind and add up to it. */
-export const columnPlaces = (total: bigint, currency = 'USD'): number => placesFor(total, currency)
-
 /**
  * An amount in words of digits, without a sign for the currency: `1,234.50`, `0.0035`, `-0.25`, `0.00`. `places` fixes a column's;
  * a part that is not zero and would round to nothing is `<0.01` there (or `>-0.01`), never `0.00`.
@@ -73,7 +70,7 @@ export function columnText(
 ): { cells: string[]; total: string; places: number } {
   const currency = options.currency ?? 'USD'
   const sum = parts.reduce((a, b) => a + b, 0n)
-  const places = options.places ?? columnPlaces(sum, currency)
+  const places = options.places ?? placesFor(sum, currency)
   const rounded = roundParts(parts, places)
   return {
     cells: rounded.parts.map((part, i) => moneyText(part, { currency, places, exact: parts[i]! })),

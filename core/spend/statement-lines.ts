@@ -1,11 +1,15 @@
 import type { Basis } from '#core/budget/budget.ts'
 import { PRICE_AXES } from '#core/pricing.ts'
+import { type AllocationRule, allocate, describeAllocation } from './allocate.ts'
 import { attoIn, type ExchangeRates, picoParts } from './exchange.ts'
 import type { SpendRow } from './group.ts'
 import type { StatementLine } from './statement.ts'
 
 /** A row with its day: what is converted is converted at that day's rate. */
 export type DatedRow = SpendRow & { day: string }
+
+/** What a statement counts, and in which currency. */
+export type BilledAs = { basis: Basis; currency: string; rates: ExchangeRates }
 
 type Sum = {
   line: Omit<StatementLine, 'pico'> & { calls: number; tokens: number }
@@ -18,10 +22,7 @@ type Sum = {
  * converted sum of the rows.
  * @throws AppError BAD_INPUT where a day has no exchange rate
  */
-export function usageLines(
-  rows: Iterable<DatedRow>,
-  { basis, currency, rates }: { basis: Basis; currency: string; rates: ExchangeRates },
-): StatementLine[] {
+export function usageLines(rows: Iterable<DatedRow>, { basis, currency, rates }: BilledAs): StatementLine[] {
   const sums = new Map<string, Sum>()
   for (const row of rows) {
     const unknown = basis === 'billed' && row.covered === 'unknown'
@@ -48,4 +49,33 @@ export function usageLines(
   const list = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
   const { parts } = picoParts(list.map(({ amounts }) => attoIn(rates, currency, amounts)))
   return list.map(({ line }, i) => ({ ...line, pico: parts[i]! }))
+}
+
+/** What a tenant spent itself, by which shared amounts are proportioned. */
+export const ownAmount = (lines: readonly StatementLine[]): bigint =>
+  lines.reduce((sum, { kind, pico }) => (kind === 'usage' ? sum + pico : sum), 0n)
+
+/**
+ * Rows that are nobody's own (`of`: `unattributed`, or the name of what is shared) as lines on the tenants' statements, spread by a
+ * rule; what has no price and what nobody knows the cover of is spread apart, by the same rule. `left` is what stays with the
+ * organisation. All lines together are the rows' own sum.
+ */
+export function sharedLines(
+  of: string,
+  rows: Iterable<DatedRow>,
+  rule: AllocationRule,
+  own: ReadonlyMap<string, bigint>,
+  as: BilledAs,
+): { lines: Map<string, StatementLine[]>; left: StatementLine[] } {
+  const sums = new Map<StatementLine['kind'], bigint>()
+  for (const { kind, pico } of usageLines(rows, as)) sums.set(kind, (sums.get(kind) ?? 0n) + pico)
+  const lines = new Map<string, StatementLine[]>()
+  const left: StatementLine[] = []
+  for (const [kind, sum] of sums) {
+    const line = { kind: kind === 'usage' ? ('allocated' as const) : kind, of, rule: describeAllocation(rule) }
+    const spread = allocate(sum, rule, own)
+    for (const [tenant, pico] of spread.parts) lines.set(tenant, [...(lines.get(tenant) ?? []), { ...line, pico }])
+    if (spread.left !== 0n) left.push({ ...line, pico: spread.left })
+  }
+  return { lines, left }
 }

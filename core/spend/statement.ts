@@ -200,16 +200,16 @@ export const statementDigest = (bytes: Uint8Array, sha256: Sha256): string =>
 /** Lines of the ledger, which can change after closing; the rest of a statement is made by closing it. */
 const OF_LEDGER: readonly LineKind[] = ['usage', 'bound', 'allocated', 'reconciliation']
 
+/** Of what kind a line is apart from having a price: of a tenant's own usage, or a part of what is shared. */
+function wholeOf({ kind, adjusts, of }: Omit<StatementLine, 'pico'>): LineKind {
+  if (adjusts !== undefined) return adjusts
+  return kind !== 'bound' ? kind : of === undefined ? 'usage' : 'allocated'
+}
+
 /** What a line is compared by when its month is looked at again: a bound that got a price is the same line. */
-function lineKey({ kind, adjusts, project, provider, model, of }: Omit<StatementLine, 'pico'>): string {
-  const whole = adjusts ?? kind
-  return JSON.stringify([
-    whole === 'bound' ? 'usage' : whole,
-    project ?? null,
-    provider ?? null,
-    model ?? null,
-    of ?? null,
-  ])
+function lineKey(line: Omit<StatementLine, 'pico'>): string {
+  const { project, provider, model, of } = line
+  return JSON.stringify([wholeOf(line), project ?? null, provider ?? null, model ?? null, of ?? null])
 }
 
 /**
@@ -232,11 +232,10 @@ export function adjustmentsOf(
   const add = (line: Omit<StatementLine, 'pico'>, pico: bigint) => {
     const key = lineKey(line)
     const { project, provider, model, of, rule } = line
-    const whole = line.adjusts ?? line.kind
     const change = changes.get(key) ?? {
       kind: 'adjustment' as const,
       month,
-      adjusts: whole === 'bound' ? ('usage' as const) : whole,
+      adjusts: wholeOf(line),
       ...(project === undefined ? {} : { project }),
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model }),

@@ -95,13 +95,6 @@ export const quarterOf = (atMs: number): number => Math.floor((((atMs % DAY_MS) 
 /** The first millisecond of a quarter hour. */
 export const quarterStart = (day: string, quarter: number): number => dayStart(day) + quarter * QUARTER_MS
 
-/** Axis by axis. */
-export function addTokens(a: UsageTokens, b: UsageTokens): UsageTokens {
-  const sum = { ...NO_TOKENS }
-  for (const axis of PRICE_AXES) sum[axis] = a[axis] + b[axis]
-  return sum
-}
-
 /** A call that may come again; one that has a price is past that, for its price would be of the counts before. */
 export type Observed = Pick<MeteredCall, 'key' | 'tokens' | 'partial'> & { picoUsd?: never }
 
@@ -125,35 +118,42 @@ export function uniqueCalls<T extends Observed>(calls: Iterable<T>): T[] {
   return [...byKey.values()]
 }
 
-/** Priced calls as the buckets of each UTC day, in a fixed order. Every call is counted: pass each once. */
-export function bucketsByDay(calls: Iterable<PricedMeteredCall>): Map<string, Bucket[]> {
-  const days = new Map<string, Bucket[]>()
-  for (const { atMs, tokens, tags, client, provider, model, covered, partial, picoUsd, rate, long } of calls) {
-    const day = dayOf(atMs)
-    const list = days.get(day) ?? []
-    days.set(day, list)
-    const common = { client, provider, model: modelId(model), long, tags, covered, rate }
-    list.push({ quarter: quarterOf(atMs), ...common, calls: 1, partial: partial ? 1 : 0, tokens, picoUsd })
+/** Adds one bucket to those of a day; what is in the map is its own and may be added to. */
+function addBucket(byId: Map<string, Bucket>, bucket: Bucket): void {
+  const id = bucketId(bucket)
+  const before = byId.get(id)
+  if (before === undefined) {
+    byId.set(id, { ...bucket, tokens: { ...bucket.tokens } })
+    return
   }
-  for (const [day, list] of days) days.set(day, mergeBuckets(list))
-  return new Map([...days].sort(([a], [b]) => (a < b ? -1 : 1)))
+  before.calls += bucket.calls
+  before.partial += bucket.partial
+  before.picoUsd += bucket.picoUsd
+  for (const axis of PRICE_AXES) before.tokens[axis] += bucket.tokens[axis]
 }
 
-/** Adds up what has one key; sorted by key, so that equal usage is equal bytes. */
+/** Sorted by quarter, then key, so that equal usage is equal bytes. */
+const inOrder = (byId: Map<string, Bucket>): Bucket[] =>
+  [...byId].sort(([a, { quarter: x }], [b, { quarter: y }]) => x - y || (a < b ? -1 : 1)).map(([, bucket]) => bucket)
+
+/** Priced calls as the buckets of each UTC day, in a fixed order. Every call is counted: pass each once. */
+export function bucketsByDay(calls: Iterable<PricedMeteredCall>): Map<string, Bucket[]> {
+  const days = new Map<string, Map<string, Bucket>>()
+  for (const { atMs, tokens, tags, client, provider, model, covered, partial, picoUsd, rate, long } of calls) {
+    const day = dayOf(atMs)
+    const byId = days.get(day) ?? new Map<string, Bucket>()
+    days.set(day, byId)
+    const common = { client, provider, model: modelId(model), long, tags, covered, rate }
+    addBucket(byId, { quarter: quarterOf(atMs), ...common, calls: 1, partial: partial ? 1 : 0, tokens, picoUsd })
+  }
+  return new Map([...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, byId]) => [day, inOrder(byId)]))
+}
+
+/** Adds up what has one key; sorted, see above. */
 export function mergeBuckets(buckets: Iterable<Bucket>): Bucket[] {
   const byId = new Map<string, Bucket>()
-  for (const bucket of buckets) {
-    const id = bucketId(bucket)
-    const before = byId.get(id)
-    if (before === undefined) byId.set(id, { ...bucket, tokens: { ...bucket.tokens } })
-    else {
-      before.calls += bucket.calls
-      before.partial += bucket.partial
-      before.picoUsd += bucket.picoUsd
-      for (const axis of PRICE_AXES) before.tokens[axis] += bucket.tokens[axis]
-    }
-  }
-  return [...byId].sort(([a, { quarter: x }], [b, { quarter: y }]) => x - y || (a < b ? -1 : 1)).map(([, b]) => b)
+  for (const bucket of buckets) addBucket(byId, bucket)
+  return inOrder(byId)
 }
 
 /**

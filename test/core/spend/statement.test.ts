@@ -17,7 +17,7 @@ import {
   statementDigest,
   totalsOf,
 } from '#core/spend/statement.ts'
-import { type DatedRow, usageLines } from '#core/spend/statement-lines.ts'
+import { type DatedRow, ownAmount, sharedLines, usageLines } from '#core/spend/statement-lines.ts'
 
 const usd = (text: string) => parseDecimal(text)!
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest())
@@ -249,5 +249,42 @@ describe('lines of a tenant', () => {
 
   test('are converted at the rate of each day', () => {
     expect(lines('equivalent', 'EUR')[1]).toEqual(['usage', 'p', 'm', 3, '10.7'])
+  })
+
+  test('get their part of what is shared, with what has no price apart, and all of it is the ledger', () => {
+    const as = { basis: 'equivalent', currency: 'EUR', rates } as const
+    const mine = new Map([
+      ['acme', usageLines(rows.slice(0, 3), as)],
+      ['globex', usageLines([row({ usd: '5', tags: { tenant: 'globex' } })], as)],
+      ['idle', []],
+    ])
+    const own = new Map([...mine].map(([tenant, list]) => [tenant, ownAmount(list)]))
+    const shared = sharedLines(
+      'unattributed',
+      rows.slice(3),
+      { kind: 'fixed', shares: { acme: '50', idle: '25' } },
+      own,
+      as,
+    )
+    expect(shared.lines.get('acme')!.map(l => [l.kind, l.of, formatDecimal(l.pico)])).toEqual([
+      ['bound', 'unattributed', '5.4'],
+      ['allocated', 'unattributed', '7.2'],
+    ])
+    expect(shared.lines.has('globex')).toBe(false)
+    const all = [...shared.lines.values(), shared.left].flat()
+    const sum = (list: readonly StatementLine[]) => list.reduce((n, l) => n + l.pico, 0n)
+    expect(sum(all)).toBe(sum(usageLines(rows.slice(3), as)))
+    const proportional = sharedLines('unattributed', rows.slice(3), { kind: 'proportional' }, own, as)
+    expect([...proportional.lines.keys()]).toEqual(['acme', 'globex'])
+    expect(sum([...proportional.lines.values()].flat())).toBe(sum(all))
+    expect(proportional.left).toEqual([])
+  })
+
+  test('of a shared bound that got a price are one adjusted line, not two', () => {
+    const bound = close([line('bound', '4', { of: 'unattributed', rule: 'in equal parts' })], { acceptBound: true })
+    const now = [line('allocated', '1', { of: 'unattributed', rule: 'in equal parts' })]
+    expect(adjustmentsOf(bound, now)).toEqual([
+      line('adjustment', '-3', { month: '2026-11', adjusts: 'allocated', of: 'unattributed', rule: 'in equal parts' }),
+    ])
   })
 })
