@@ -22,6 +22,10 @@ export type Jobs = {
   }
   'mail.digest': { org: string; member: string }
   'member.sweep': Record<string, never>
+  /** Makes partitions ahead and takes usage that waited for its time. */
+  'usage.sweep': Record<string, never>
+  /** Makes the totals of the zone that an organisation is changing to. */
+  'usage.rezone': { org: string }
 }
 
 const mailFlag = (org: string) => `mail of ${org}`

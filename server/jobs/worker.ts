@@ -5,6 +5,8 @@ import { type Db, database } from '../db.ts'
 import { Bounced } from '../email/mailer.ts'
 import { env } from '../env.ts'
 import { sweepApprovals } from '../features/approval/sweep.ts'
+import { sweepUsage } from '../features/usage/sweep.ts'
+import { rebuildTotals } from '../features/usage/zone.ts'
 import { log } from '../log.ts'
 import { mailDigest, mailRequest, mailSettled } from './approval-mail.ts'
 import type { Jobs } from './queue.ts'
@@ -25,6 +27,8 @@ const TASKS: Tasks = {
   'mail.send': deliver,
   'mail.digest': mailDigest,
   'member.sweep': (db, _, now) => sweepMembers(db, now),
+  'usage.sweep': (db, _, now) => sweepUsage(db, now, n => new Uint8Array(randomBytes(n))),
+  'usage.rezone': (db, { org }) => rebuildTotals(db, org),
 }
 
 /** Jobs that every process may start at once; the database's locks give each to one of them. */
@@ -32,6 +36,7 @@ const CONCURRENCY = 4
 /** Approval states are swept each minute, sign-in's remains each hour. */
 const CRON = [
   { task: 'approval.sweep', match: '* * * * *', identifier: 'approval.sweep', options: { maxAttempts: 1 } },
+  { task: 'usage.sweep', match: '*/5 * * * *', identifier: 'usage.sweep', options: { maxAttempts: 1 } },
   { task: 'member.sweep', match: '17 * * * *', identifier: 'member.sweep', options: { maxAttempts: 1 } },
 ]
 

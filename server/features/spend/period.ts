@@ -1,0 +1,83 @@
+import { AppError } from '#core/error.ts'
+import type { Tx } from '../../db.ts'
+
+/** How a period is cut on a chart. Hours and quarter hours come from the buckets, all else from the totals. */
+export const STEPS = ['quarter', 'hour', 'day', 'week', 'month'] as const
+export type Step = (typeof STEPS)[number]
+
+/** Moments of a zone's own clock, `2026-11-01` or `2026-11-01T08:15`; `to` is the first that is not in it any more. */
+export type PeriodText = { from: string; to: string }
+
+/**
+ * A half-open period of a zone and what it is made of: whole months and whole days of the zone, which have totals, and what is
+ * left at its ends, read from the buckets. All of it together is the period, and nothing is in it twice.
+ */
+export type Period = {
+  zone: string
+  from: Date
+  to: Date
+  months: { from: string; to: string }
+  days: { from: string; to: string }[]
+  ends: { from: Date; to: Date }[]
+}
+
+const LOCAL = /^\d{4}-\d{2}-\d{2}(T\d{2}:(00|15|30|45))?$/
+
+function localTime(text: string, name: string): string {
+  const day = text.slice(0, 10)
+  const ms = LOCAL.test(text) ? Date.parse(`${text.length === 10 ? `${text}T00:00` : text}Z`) : Number.NaN
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== day)
+    throw new AppError('BAD_INPUT', `${name} is not a date, or not a quarter hour of one.`)
+  return text.length === 10 ? `${text}T00:00` : text
+}
+
+/** Reads a period by the zone's clock. The database knows the zone's rules: the same that the totals were made by. */
+export async function readPeriod(db: Tx, zone: string, text: PeriodText): Promise<Period> {
+  const [from, to] = [localTime(text.from, 'from'), localTime(text.to, 'to')]
+  const [row] = await db.$queryRaw<{ from: Date; to: Date }[]>`
+    select ${from}::timestamp at time zone ${zone} as "from", ${to}::timestamp at time zone ${zone} as "to"`
+  return periodBetween(db, zone, row!.from, row!.to)
+}
+
+/** A period between two moments, which lie on quarter hours. @throws AppError BAD_INPUT when it ends before it begins */
+export async function periodBetween(db: Tx, zone: string, from: Date, to: Date): Promise<Period> {
+  if (to < from) throw new AppError('BAD_INPUT', 'The period ends before it begins.')
+  type Bounds = { first: string; last: string; firstAt: Date; lastAt: Date }
+  const [row] = await db.$queryRaw<Bounds[]>`
+    with d as (
+      select (${from}::timestamptz at time zone ${zone})::date as a, (${to}::timestamptz at time zone ${zone})::date as b),
+    w as (select case when (a::timestamp at time zone ${zone}) < ${from}::timestamptz then a + 1 else a end as first, b as last from d)
+    select first::text, last::text, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt" from w`
+  const { first, last, firstAt, lastAt } = row!
+  // Not one whole day: all of it comes from the buckets.
+  if (first >= last) return { zone, from, to, months: { from: first, to: first }, days: [], ends: [{ from, to }] }
+  const ends = [
+    { from, to: firstAt },
+    { from: lastAt, to },
+  ].filter(end => end.from < end.to)
+  const firstMonth = first.endsWith('-01') ? first : nextMonth(first)
+  const lastMonth = `${last.slice(0, 7)}-01`
+  if (firstMonth >= lastMonth)
+    return { zone, from, to, months: { from: first, to: first }, days: [{ from: first, to: last }], ends }
+  const days = [
+    { from: first, to: firstMonth },
+    { from: lastMonth, to: last },
+  ].filter(part => part.from < part.to)
+  return { zone, from, to, months: { from: firstMonth, to: lastMonth }, days, ends }
+}
+
+function nextMonth(day: string): string {
+  const [year, month] = day.split('-').map(Number) as [number, number]
+  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10)
+}
+
+/** The same period without months, for steps that are shorter; or of buckets alone. */
+export function cutFor(period: Period, step: Step | undefined): Period {
+  const { months, days, from, to } = period
+  if (step === undefined || step === 'month') return period
+  const none = { from: months.from, to: months.from }
+  if (step === 'hour' || step === 'quarter') return { ...period, months: none, days: [], ends: [{ from, to }] }
+  if (months.from >= months.to) return period
+  const [head, tail] = [days.find(part => part.to === months.from), days.find(part => part.from === months.to)]
+  return { ...period, months: none, days: [{ from: head?.from ?? months.from, to: tail?.to ?? months.to }] }
+}
