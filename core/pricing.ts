@@ -80,6 +80,8 @@ export type AxisRates = Readonly<Record<PriceAxis, bigint>>
 /** Prices from a day on. `kind` says whose they are. */
 export type CompiledEntry = {
   kind: 'card' | 'override'
+  /** Whose price of what from when: `card:anthropic/claude-opus-4-6@2026-03-13`. */
+  name: string
   from: string | undefined
   fromMs: number
   rates: AxisRates
@@ -138,7 +140,27 @@ export function formsOf(model: string): { ids: string[]; provider: string | unde
   return { ids, provider: named }
 }
 
+/** What ids were found to be, of each set of rates: there are few, and they come a million times. */
+const foundRows = new WeakMap<Rates, Map<string, CompiledRow | undefined>>()
+/** Ids come from outside, so what is kept has an end. */
+const KEPT_MOST = 5000
+
 function findRow(rates: Rates, model: string, provider?: string): CompiledRow | undefined {
+  let kept = foundRows.get(rates)
+  if (kept === undefined) {
+    kept = new Map()
+    foundRows.set(rates, kept)
+  }
+  const key = provider === undefined ? model : `${model} ${provider}`
+  const before = kept.get(key)
+  if (before !== undefined || kept.has(key)) return before
+  if (kept.size >= KEPT_MOST) kept.clear()
+  const row = lookUpRow(rates, model, provider)
+  kept.set(key, row)
+  return row
+}
+
+function lookUpRow(rates: Rates, model: string, provider: string | undefined): CompiledRow | undefined {
   const choose = (id: string, of: string | undefined) => {
     const rows = rates.byId.get(id)
     const own = rows?.find(row => row.provider === of)
@@ -208,7 +230,7 @@ function priceAt(
       rate: own ? entry.kind : 'substitute',
       pricedAs: [row.id],
       long,
-      entry: `${entry.kind}:${row.provider}/${row.id}@${entry.from ?? 'ever'}`,
+      entry: entry.name,
     }
   }
   // an unknown model, and a stand-in that is itself unknown, fail closed to the bound

@@ -52,7 +52,8 @@ function compileEntries(row: RateRow, kind: CompiledEntry['kind']): CompiledEntr
     const long = entry.long
       ? { above: entry.long.above, rates: compileFigures(entry.long, entry, `${where} long`) }
       : undefined
-    return { kind, from, fromMs, rates: compileFigures(entry, undefined, where), long }
+    const name = `${kind}:${where}@${from ?? 'ever'}`
+    return { kind, name, from, fromMs, rates: compileFigures(entry, undefined, where), long }
   })
   if (entries.length === 0) throw bad(`${where} has no prices`)
   entries.sort((a, b) => (a.fromMs < b.fromMs ? -1 : a.fromMs > b.fromMs ? 1 : 0))

@@ -82,9 +82,9 @@ export type Bucket = BucketKey & {
   picoUsd: bigint
 }
 
-/** One text for one key. */
-export const bucketId = (b: BucketKey): string =>
-  `${b.quarter} ${b.client} ${b.provider} ${b.model} ${b.long ? 1 : 0} ${b.covered} ${b.rate} ${tagsKey(b.tags)}`
+/** One text for one key; `tags`, where the caller has it already, is their tagsKey. */
+export const bucketId = (b: BucketKey, tags: string = tagsKey(b.tags)): string =>
+  `${b.quarter} ${b.client} ${b.provider} ${b.model} ${b.long ? 1 : 0} ${b.covered} ${b.rate} ${tags}`
 
 /** The UTC day of a moment, YYYY-MM-DD. */
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
@@ -119,8 +119,7 @@ export function uniqueCalls<T extends Observed>(calls: Iterable<T>): T[] {
 }
 
 /** Adds one bucket to those of a day; what is in the map is its own and may be added to. */
-function addBucket(byId: Map<string, Bucket>, bucket: Bucket): void {
-  const id = bucketId(bucket)
+function addBucket(byId: Map<string, Bucket>, bucket: Bucket, id: string = bucketId(bucket)): void {
   const before = byId.get(id)
   if (before === undefined) {
     byId.set(id, { ...bucket, tokens: { ...bucket.tokens } })
@@ -138,15 +137,38 @@ const inOrder = (byId: Map<string, Bucket>): Bucket[] =>
 
 /** Priced calls as the buckets of each UTC day, in a fixed order. Every call is counted: pass each once. */
 export function bucketsByDay(calls: Iterable<PricedMeteredCall>): Map<string, Bucket[]> {
-  const days = new Map<string, Map<string, Bucket>>()
+  const days = new Map<number, Map<string, Bucket>>()
+  // the calls of a session share their tags
+  const keys = new Map<Tags, string>()
   for (const { atMs, tokens, tags, client, provider, model, covered, partial, picoUsd, rate, long } of calls) {
-    const day = dayOf(atMs)
-    const byId = days.get(day) ?? new Map<string, Bucket>()
-    days.set(day, byId)
-    const common = { client, provider, model: modelId(model), long, tags, covered, rate }
-    addBucket(byId, { quarter: quarterOf(atMs), ...common, calls: 1, partial: partial ? 1 : 0, tokens, picoUsd })
+    const day = Math.floor(atMs / DAY_MS)
+    let byId = days.get(day)
+    if (byId === undefined) {
+      byId = new Map()
+      days.set(day, byId)
+    }
+    let key = keys.get(tags)
+    if (key === undefined) {
+      key = tagsKey(tags)
+      keys.set(tags, key)
+    }
+    const bucket: Bucket = {
+      quarter: quarterOf(atMs),
+      client,
+      provider,
+      model: modelId(model),
+      long,
+      tags,
+      covered,
+      rate,
+      calls: 1,
+      partial: partial ? 1 : 0,
+      tokens,
+      picoUsd,
+    }
+    addBucket(byId, bucket, bucketId(bucket, key))
   }
-  return new Map([...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, byId]) => [day, inOrder(byId)]))
+  return new Map([...days].sort(([a], [b]) => a - b).map(([day, byId]) => [dayOf(day * DAY_MS), inOrder(byId)]))
 }
 
 /** Adds up what has one key; sorted, see above. */
