@@ -44,13 +44,17 @@ export function focusPrices(
   }
 }
 
-const METERS: Record<PriceAxis, { meter: string; unit: 'Tokens' | 'Requests' }> = {
-  input: { meter: 'Input Tokens', unit: 'Tokens' },
-  cacheRead: { meter: 'Cache Read Tokens', unit: 'Tokens' },
-  cacheWrite5m: { meter: 'Cache Write Tokens (5 minutes)', unit: 'Tokens' },
-  cacheWrite1h: { meter: 'Cache Write Tokens (1 hour)', unit: 'Tokens' },
-  output: { meter: 'Output Tokens', unit: 'Tokens' },
-  webSearches: { meter: 'Web Search Requests', unit: 'Requests' },
+type Meter = { meter: string; unit: 'Tokens' | 'Requests'; details: Record<string, string> }
+
+/** How versions of the specification to come will say it is not settled, so the keys are our own. */
+const input = (action: 'None' | 'Read' | 'Write') => ({ x_CacheAction: action, x_TokenDirection: 'Input' })
+const METERS: Record<PriceAxis, Meter> = {
+  input: { meter: 'Input Tokens', unit: 'Tokens', details: input('None') },
+  cacheRead: { meter: 'Cache Read Tokens', unit: 'Tokens', details: input('Read') },
+  cacheWrite5m: { meter: 'Cache Write Tokens (5 minutes)', unit: 'Tokens', details: input('Write') },
+  cacheWrite1h: { meter: 'Cache Write Tokens (1 hour)', unit: 'Tokens', details: input('Write') },
+  output: { meter: 'Output Tokens', unit: 'Tokens', details: { x_TokenDirection: 'Output' } },
+  webSearches: { meter: 'Web Search Requests', unit: 'Requests', details: {} },
 }
 
 const PROVIDER_NAMES: Record<Provider, string> = {
@@ -91,7 +95,7 @@ const BASIS = {
 
 /** What all rows of one sum have in common. */
 function common(usage: FocusUsage, prices: FocusPrices, account: FocusAccount): FocusRow {
-  const { day, client, provider, model, long, tags, covered, rate } = usage
+  const { day, client, provider, long, tags, covered, rate } = usage
   const { tenant } = tags
   const period = billingPeriod(day)
   const service = (CLIENTS as readonly string[]).includes(client) ? CLIENT_NAMES[client as Client] : 'Other'
@@ -114,7 +118,6 @@ function common(usage: FocusUsage, prices: FocusPrices, account: FocusAccount): 
     ServiceCategory: 'AI and Machine Learning',
     ServiceSubcategory: 'Generative AI',
     ServiceName: service,
-    SkuPriceDetails: canonicalJson({ x_ModelId: model, x_Provider: provider }),
     SubAccountId: tenant ?? null,
     SubAccountName: tenant === undefined ? null : (account.tenants.get(tenant) ?? tenant),
     Tags: canonicalJson(tags),
@@ -122,6 +125,7 @@ function common(usage: FocusUsage, prices: FocusPrices, account: FocusAccount): 
     x_LongContext: long ? 'true' : 'false',
     x_PricingBasis: BASIS[rate],
     x_RuleVersion: prices.ruleVersion,
+    x_TeamId: tags.team ?? null,
   }
 }
 
@@ -142,7 +146,7 @@ export function focusRows(usage: FocusUsage, prices: FocusPrices, account: Focus
   for (const axis of PRICE_AXES) {
     const count = BigInt(tokens[axis])
     if (count === 0n) continue
-    const { meter, unit } = METERS[axis]
+    const { meter, unit, details } = METERS[axis]
     const sku = `${provider}/${model}/${axis}${long ? '/long' : ''}`
     const scale = unit === 'Tokens' ? 6 : 0
     // a token's pico-dollars are a million tokens' micro-dollars
@@ -166,6 +170,7 @@ export function focusRows(usage: FocusUsage, prices: FocusPrices, account: Focus
       SkuId: sku,
       SkuPriceId: contracted ? `${sku}@${prices.ruleVersion}` : null,
       SkuMeter: meter,
+      SkuPriceDetails: canonicalJson({ x_ModelId: model, x_Provider: provider, ...details }),
     })
   }
   if (unpriced) return withBound(rows, base, picoUsd * perUsd, model)
@@ -195,11 +200,15 @@ function difference(base: FocusRow, cost: bigint, metered: boolean, model: strin
   }
 }
 
-/** Lines of statements that no usage row stands for: corrections of closed months, and what an invoice says beyond our reckoning. */
+/**
+ * Lines of statements that no usage row stands for: corrections of a closed `month`, and what an invoice says beyond our reckoning
+ * (`reported`). Billed in the month of `day`.
+ */
 export function focusCorrection(
   line: {
     day: string
     month?: string
+    reported?: boolean
     tenant?: string
     description: string
     picoAmount: bigint
@@ -227,14 +236,13 @@ export function focusCorrection(
   const cost = decimal(line.picoAmount, 12)
   return {
     ...row,
-    ChargeClass: 'Correction',
+    ChargeClass: line.month === undefined ? null : 'Correction',
     ChargeDescription: line.description,
     BilledCost: cost,
     EffectiveCost: cost,
     ContractedCost: cost,
     ListCost: cost,
-    SkuPriceDetails: null,
-    x_PricingBasis: null,
+    x_PricingBasis: line.reported ? 'provider_reported' : null,
     x_LongContext: null,
     ...(line.month === undefined ? {} : monthAsCharge(line.month)),
   }

@@ -47,6 +47,7 @@ export const FOCUS_COLUMNS = [
   'x_LongContext',
   'x_PricingBasis',
   'x_RuleVersion',
+  'x_TeamId',
   'x_UpperBoundCost',
 ] as const
 export type FocusColumn = (typeof FOCUS_COLUMNS)[number]

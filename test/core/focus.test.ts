@@ -82,6 +82,9 @@ describe('rows', () => {
       ProviderName: 'Anthropic',
       Tags: '{"project":"billing-api","tenant":"acme"}',
       x_PricingBasis: 'rate_card',
+      x_TeamId: null,
+      SkuPriceDetails:
+        '{"x_CacheAction":"None","x_ModelId":"claude-opus-4-5","x_Provider":"anthropic","x_TokenDirection":"Input"}',
     })
   })
 
@@ -189,6 +192,24 @@ test('a correction is billed in its own month and is about the closed one', () =
     ChargePeriodEnd: '2026-12-01T00:00:00Z',
   })
   for (const column of FOCUS_NOT_NULL) expect(row[column], column).not.toBeNull()
+})
+
+test('what a provider’s invoice says beyond our reckoning is no correction of a closed month', () => {
+  const line = {
+    day: '2026-11-30',
+    description: 'Invoice 7',
+    picoAmount: 10n ** 12n,
+    ruleVersion: 3,
+    provider: 'anthropic',
+    reported: true,
+  } as const
+  expect(focusJson(focusCorrection(line, account()))).toMatchObject({
+    ChargeClass: null,
+    x_PricingBasis: 'provider_reported',
+    InvoiceIssuerName: 'Anthropic',
+    ChargePeriodStart: '2026-11-30T00:00:00Z',
+    BilledCost: '1',
+  })
 })
 
 test.each([
