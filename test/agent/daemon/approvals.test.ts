@@ -261,6 +261,17 @@ describe('a session answer', () => {
     await machine.daemon.tick()
     expect(machine.entries('alarm').map(entry => entry.what)).toContain('clock_moved_back')
   })
+
+  test('that ends before the highest time ever seen here releases nothing', async () => {
+    const request = await held()
+    machine.offset += 1800_000
+    await machine.daemon.tick()
+    machine.offset -= 1800_000
+    org.serve.rules = () => ({ status: 304, fresh: undefined })
+    org.answer(request, { scope: 'session', notAfter: new Date(machine.now() + 600_000).toISOString() })
+    await machine.daemon.sync()
+    expect((await call('toolu_1')).decision).toBe('deny')
+  })
 })
 
 describe('a denial', () => {

@@ -107,6 +107,11 @@ describe('signing in by e-mail', () => {
     await ask(browser)
     const a = linkOf(await smtp.next(email)).searchParams.get('a')!
     expect(await new Browser().post(linkDoor, { a })).toBe('/sign-in?error=wrong_browser')
+    // nor one that has asked for a link of its own
+    const other = new Browser()
+    await ask(other, 'somebody-else@acme.test')
+    expect(await other.post(linkDoor, { a })).toBe('/sign-in?error=wrong_browser')
+    expect(await other.actor()).toBeNull()
     expect(await browser.post(linkDoor, { a })).toBe('/acme')
     expect(await browser.post(linkDoor, { a })).toBe('/sign-in?error=wrong_browser')
   })
