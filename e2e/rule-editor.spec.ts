@@ -1,7 +1,7 @@
 import AxeBuilder from '@axe-core/playwright'
-import type { Page } from '@playwright/test'
+import type { BrowserContext, Page } from '@playwright/test'
 import { expect, test } from './support/console.ts'
-import { makeOrganisation, signInOnce } from './support/organisation.ts'
+import { makeOrganisation, type SignedIn, signInOnce } from './support/organisation.ts'
 
 /** Writing rules as text, by keyboard alone: what is suggested, how it is taken, and that mistakes stay at their line. */
 const N = process.env.TEST_WORKER_INDEX ?? '0'
@@ -16,17 +16,28 @@ const told = (page: Page) =>
     return id === null ? null : (document.getElementById(id)?.firstElementChild?.textContent ?? 'nothing there')
   })
 
-test.beforeEach(async ({ page }) => {
-  const owner = { name: 'Olga Pear', email: `olga@${SLUG}.example` }
-  await signInOnce(page, await makeOrganisation(`${SLUG}-${Date.now()}`, 'Orchard', owner))
-  await page.getByRole('link', { name: 'Boundaries' }).click()
-  await page.getByRole('radio', { name: 'YAML', exact: true }).check()
-  await page.getByRole('textbox', { name: 'Rule set, YAML' }).focus()
+let owner: SignedIn
+test.beforeAll(async ({ browser }) => {
+  const context = await browser.newContext()
+  const address = await makeOrganisation(SLUG, 'Orchard', { name: 'Olga Pear', email: `olga@${SLUG}.example` })
+  await signInOnce(await context.newPage(), address)
+  owner = await context.storageState()
+  await context.close()
 })
 
+/** The editor with nothing in it, as text, with the focus in it. */
+async function emptyEditor(newContext: (options: object) => Promise<BrowserContext>): Promise<Page> {
+  const page = await (await newContext({ storageState: owner })).newPage()
+  await page.goto(`/${SLUG}/boundaries`)
+  await page.getByRole('radio', { name: 'YAML', exact: true }).check()
+  await page.getByRole('textbox', { name: 'Rule set, YAML' }).focus()
+  return page
+}
+
 test('a whole rule is written from suggestions, with Tab and Enter alone, and is without a mistake', async ({
-  page,
+  newContext,
 }) => {
+  const page = await emptyEditor(newContext)
   const box = page.getByRole('textbox', { name: 'Rule set, YAML' })
   await page.keyboard.type('bo')
   await expect(list(page)).toBeVisible()
@@ -70,8 +81,9 @@ test('a whole rule is written from suggestions, with Tab and Enter alone, and is
 })
 
 test('nothing is in the way: Escape closes, Enter ends a line, Undo takes back, a press takes, and mistakes stay', async ({
-  page,
+  newContext,
 }) => {
+  const page = await emptyEditor(newContext)
   const box = page.getByRole('textbox', { name: 'Rule set, YAML' })
   await page.keyboard.type('bo')
   await page.keyboard.press('Escape')
