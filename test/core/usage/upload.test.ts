@@ -7,6 +7,7 @@ import {
   type DayToSend,
   fromWire,
   isAhead,
+  openUpload,
   readUpload,
   splitDays,
   toWire,
@@ -15,6 +16,7 @@ import {
   uploadText,
 } from '#core/usage/upload.ts'
 import { PROSE, type Schema, textsOf } from '#test/support/schema-texts.ts'
+import { crypto, signAs, testKey } from '#test/support/trust.ts'
 
 /** Fields whose pattern a made-up word could fit, each with who sets it. */
 const NAMED: Record<string, string> = {
@@ -114,6 +116,23 @@ test.each([
   expect(() => readUpload(withBucket(over))).toThrow(`days[0].buckets[0].${place}`)
 })
 
+describe('an upload is opened', () => {
+  const key = testKey()
+  const open = (jws: string, keys = [key.key]) => openUpload(jws, keys, crypto)
+
+  test('under the key of its machine, and no other', () => {
+    const jws = signAs(key, 'holdpoint-usage+jws', upload())
+    expect(open(jws)).toEqual(upload())
+    expect(() => open(jws, [testKey().key])).toThrow()
+    expect(() => open(signAs(key, 'holdpoint-report+jws', upload()))).toThrow()
+    expect(() => open(signAs(key, 'holdpoint-usage+jws', { ...upload(), note: 'x' }))).toThrow('does not fit')
+  })
+
+  test('unless it is too large to be looked at', () => {
+    expect(() => open('x'.repeat(4 * 1024 * 1024 + 1))).toThrow('larger than 4 MiB')
+  })
+})
+
 test('a refusal never repeats what stood there', () => {
   const secret = 'the merger with acme'
   for (const over of [{ model: secret }, { [secret]: 1 }, { tags: { [secret]: 'x' } }])
@@ -177,7 +196,7 @@ describe('days are split over uploads', () => {
       ['2026-11-01 60', '2026-11-02 40'],
       ['2026-11-03 60', '2026-11-04 10'],
     ])
-    expect(splitDays(days.slice(0, 2), { ...limits, bytes: 30_000 })).toHaveLength(2)
+    expect(splitDays(days.slice(0, 2), { ...limits, buckets: 1000, bytes: 30_000 })).toHaveLength(2)
     expect(splitDays([full('2026-11-01', 1), full('2026-11-02', 1)], { ...limits, days: 1 })).toHaveLength(2)
     expect(splitDays([])).toEqual([])
   })
