@@ -9,6 +9,7 @@ import { type FeatureContext, openContext } from '../features/context.ts'
 import { listMachines } from '../features/machine-list.ts'
 import { listMembers } from '../features/member.ts'
 import { ruleSetHistory } from '../features/rule-set-history.ts'
+import { readSpendQuery, SPEND_COLUMNS, spendCsvRows } from '../features/spend/sheet.ts'
 import { errorResponse } from './connector-route.ts'
 
 type Sheet = { columns: readonly string[]; rows: readonly (readonly CsvValue[])[] }
@@ -168,3 +169,9 @@ function readFilter(query: URLSearchParams): EvidenceFilter {
   }
   return { kind: text('kind'), actor: text('actor'), subject: text('subject'), from: time('from'), to: time('to') }
 }
+
+/** The report as on its page: `from`, `to`, `by`, `step`, `basis`, and `filter=<dimension>:<value>` any number of times. */
+export const spendCsv = csvDoor('spend', async (ctx, query) => ({
+  columns: SPEND_COLUMNS,
+  rows: await spendCsvRows(ctx, readSpendQuery(query)),
+}))

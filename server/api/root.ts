@@ -7,6 +7,7 @@ import { memberRouter } from './routers/member.ts'
 import { overviewRouter } from './routers/overview.ts'
 import { sessionRouter } from './routers/session.ts'
 import { settingsRouter } from './routers/settings.ts'
+import { spendRouter } from './routers/spend.ts'
 import { router } from './trpc.ts'
 
 /** Everything that people's pages call. Connectors and credentials have /api/v1. */
@@ -20,6 +21,7 @@ export const appRouter = router({
   overview: overviewRouter,
   session: sessionRouter,
   settings: settingsRouter,
+  spend: spendRouter,
 })
 /** The one thing of the server that client parts may import, as a type. */
 export type AppRouter = typeof appRouter

@@ -8,7 +8,7 @@ import { ApprovalRequest, requestDigest } from '#core/approval/request.ts'
 import { isAppError } from '#core/error.ts'
 import { parseJoinLine } from '#core/protocol.ts'
 import { makeToken } from '#core/token.ts'
-import { approvalCsv, auditCsv, machineCsv, memberCsv, ruleSetCsv } from '#server/api/csv-doors.ts'
+import { approvalCsv, auditCsv, machineCsv, memberCsv, ruleSetCsv, spendCsv } from '#server/api/csv-doors.ts'
 import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { appRouter } from '#server/api/root.ts'
 import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
@@ -17,6 +17,7 @@ import { cookieName } from '#server/auth/cookies.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
 import { startAdminLogin } from '#server/features/credential.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
+import { grantFigures } from '#server/features/spend/grant.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { hashToken } from '#server/keys/token-hash.ts'
@@ -54,6 +55,7 @@ type Theirs = {
   connection: string
   credential: string
   userCode: string
+  grant: string
   request: ApprovalRequest
 }
 let own: TestOrganisation
@@ -88,6 +90,7 @@ beforeAll(async () => {
     'elsewhere-laptop',
     'elsewhere-rule',
     'elsewhere-tenant',
+    'their own reason',
     rows.rows[0].digest,
     rows.rows[0].jws,
   ]
@@ -153,7 +156,8 @@ async function fill(): Promise<Theirs> {
   })
   const credential = `crd_${hashToken(await giveCredential(org, org.ownerId)).slice(0, 16)}`
   const { userCode } = await startAdminLogin(owner, { org: org.slug, label: 'their-laptop' })
-  return { org, member, machine, handle, invitation, connection, credential, userCode, request }
+  const { id: grant } = await grantFigures(owner, { holderId: org.ownerId, reason: 'their own reason', days: 5 })
+  return { org, member, machine, handle, invitation, connection, credential, userCode, grant, request }
 }
 
 /** Every row that belongs to the other organisation, in one value: nothing that we do from outside may change it. */
@@ -203,6 +207,7 @@ type Case = { input?: () => Record<string, unknown>; expect: 'NOT_FOUND' | 'own'
 const at = (input: () => Record<string, unknown>): Case => ({ input, expect: 'NOT_FOUND' })
 const ownOnly: Case = { expect: 'own' }
 const text = 'boundaries: []'
+const someTime = { from: '2026-01-01', to: '2027-01-01' }
 
 const PROCEDURES: Record<string, Case> = {
   'adminLogin.get': { ...at(() => ({ userCode: theirs.userCode })), noOrg: true },
@@ -250,6 +255,12 @@ const PROCEDURES: Record<string, Case> = {
   'settings.removeConnection': at(() => ({ id: theirs.connection })),
   'settings.revokeCredential': at(() => ({ id: theirs.credential })),
   'settings.confirmRestore': ownOnly,
+  'spend.report': { input: () => ({ ...someTime, by: 'tenant' }), expect: 'own' },
+  'spend.quarantine': ownOnly,
+  'spend.grants': ownOnly,
+  'spend.grant': at(() => ({ holderId: theirs.member, reason: 'to look around', days: 3 })),
+  'spend.endGrant': at(() => ({ id: theirs.grant })),
+  'spend.changeTimeZone': { input: () => ({ timeZone: 'Europe/Amsterdam' }), expect: 'own' },
 }
 
 const found = Object.keys((appRouter as unknown as { _def: { procedures: Record<string, unknown> } })._def.procedures)
@@ -481,6 +492,7 @@ const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
   machines: machineCsv,
   members: memberCsv,
   'rule-sets': ruleSetCsv,
+  spend: spendCsv,
 }
 
 describe('lists as CSV', () => {

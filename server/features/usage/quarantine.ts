@@ -54,16 +54,15 @@ export type QuarantinedDay = {
   computedAt: Date
   receivedAt: Date
   releaseAt: Date
-  calls: number
 }
 
-/** What is kept apart, for the pages. */
+/** What is kept apart, for the pages: whose clock is ahead, and until when. Not what was spent. */
 export async function listQuarantine(ctx: Pick<FeatureContext, 'db' | 'actor'>): Promise<QuarantinedDay[]> {
   const rows = await ctx.db.usageQuarantine.findMany({
     where: { orgId: ctx.actor.orgId },
-    select: { machineId: true, day: true, computedAt: true, receivedAt: true, releaseAt: true, calls: true },
+    select: { machineId: true, day: true, computedAt: true, receivedAt: true, releaseAt: true },
     orderBy: [{ releaseAt: 'asc' }, { machineId: 'asc' }],
     take: 500,
   })
-  return rows.map(row => ({ ...row, day: row.day.toISOString().slice(0, 10), calls: Number(row.calls) }))
+  return rows.map(row => ({ ...row, day: row.day.toISOString().slice(0, 10) }))
 }

@@ -1,0 +1,1 @@
+export { spendCsv as GET } from '#server/api/csv-doors.ts'
