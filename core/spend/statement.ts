@@ -226,7 +226,8 @@ export function adjustmentsOf(
 ): StatementLine[] {
   const { month } = closed.period
   const billedSince = since.filter(line => line.month === month && line.kind !== 'credit')
-  const accepted = closed.boundAccepted || billedSince.some(line => line.kind === 'bound')
+  const billed = closed.lines.filter(line => OF_LEDGER.includes(line.kind) && line.counted && line.month === undefined)
+  const accepted = [...billed, ...billedSince].some(line => line.kind === 'bound')
   const changes = new Map<string, StatementLine>()
   const late: StatementLine[] = []
   const add = (line: Omit<StatementLine, 'pico'>, pico: bigint) => {
@@ -251,9 +252,7 @@ export function adjustmentsOf(
     if (counts(line, accepted)) add(line, line.pico)
     else late.push({ ...line, month })
   }
-  for (const line of closed.lines)
-    if (OF_LEDGER.includes(line.kind) && line.counted && line.month === undefined)
-      add(line, -(parseDecimal(line.amount) ?? 0n))
+  for (const line of billed) add(line, -(parseDecimal(line.amount) ?? 0n))
   for (const line of billedSince) add(line, -line.pico)
   const changed = [...changes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
   return [...changed.filter(line => line.pico !== 0n), ...late]

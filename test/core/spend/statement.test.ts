@@ -173,12 +173,15 @@ describe('after closing', () => {
     expect(adjustmentsOf(closed, priced, [waiting!])).toMatchObject([{ pico: usd('-2'), model: 'new' }])
   })
 
-  test('a line about an earlier month in a closed statement is not taken for its own', () => {
-    const second = close([
-      usage('4'),
-      line('adjustment', '2', { month: '2026-10', adjusts: 'usage', model: 'm', project: 'p' }),
-    ])
+  test('lines about an earlier month in a closed statement are not taken for its own', () => {
+    const older = { month: '2026-10', model: 'm', project: 'p' }
+    const lines = [usage('4'), line('adjustment', '2', { ...older, adjusts: 'usage' }), line('bound', '1', older)]
+    const second = close(lines, { acceptBound: true })
+    expect(second.total).toBe('7')
     expect(adjustmentsOf(second, [usage('4')])).toEqual([])
+    // and what was accepted for that month was not accepted for this one
+    const late = line('bound', '3', { model: 'new' })
+    expect(adjustmentsOf(second, [usage('4'), late])).toEqual([{ ...late, month: '2026-11' }])
   })
 
   test('whatever the ledger becomes, what was billed and the adjustments are the ledger', () => {
