@@ -110,7 +110,7 @@ describe('the journal', () => {
     expect(again.head.seq).toBe(6)
   })
 
-  test('that was shortened by whole lines, or rewritten with fitting hashes, is rolled back', () => {
+  test('that was shortened by whole lines is rolled back', () => {
     const root = folder()
     const journal = open(root)
     for (let i = 0; i < 5; i++) journal.append(log(i))
@@ -120,6 +120,23 @@ describe('the journal', () => {
     truncateSync(file, Buffer.byteLength(`${shorter.join('\n')}\n`))
     const again = open(root)
     expect(again.troubles).toEqual(['journal_rolled_back'])
+    expect(JSON.parse(lines(root).at(-1)!)).toMatchObject({ kind: 'journal_rolled_back', had: 5 })
+  })
+
+  test.each([
+    ['as long as it was', 5],
+    ['longer', 7],
+  ])('whose lines were rewritten with fitting hashes, %s, is rolled back', (_, length) => {
+    const root = folder()
+    const journal = open(root)
+    for (let i = 0; i < 5; i++) journal.append(log(i))
+    journal.close()
+    const elsewhere = folder()
+    const forged = open(elsewhere)
+    for (let i = 0; i < length; i++) forged.append(log(i + 100))
+    forged.close()
+    writeFileSync(files(root)[0]!, readFileSync(files(elsewhere)[0]!))
+    expect(open(root).troubles).toEqual(['journal_rolled_back'])
     expect(JSON.parse(lines(root).at(-1)!)).toMatchObject({ kind: 'journal_rolled_back', had: 5 })
   })
 })
