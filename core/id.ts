@@ -13,6 +13,7 @@ const ID_PREFIX = {
   key: 'key',
   credential: 'crd',
   grant: 'fig',
+  reservation: 'rsv',
 } as const
 export type IdKind = keyof typeof ID_PREFIX
 

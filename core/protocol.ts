@@ -22,6 +22,10 @@ import { RULE_SET_REFUSALS } from './rule-set.ts'
  *   POST   approvals/HANDLE/withdraw   {@link WithdrawBody} -> {@link FileAnswer}
  *   POST   reports             {@link ReportBody} -> {@link ReportAnswer}
  *   POST   usage               UsageBody -> UsageAnswer                      (core/usage/upload.ts)
+ *   GET    budgets             -> the JWS of FleetBudgets as text                 (core/budget/fleet.ts)
+ *   POST   reservations        ReserveBody -> ReservationAnswer                   (core/budget/fleet.ts)
+ *   POST   reservations/ID/settle    SettleBody -> ReservationAnswer
+ *   POST   reservations/ID/release   {} -> ReservationAnswer
  *   POST   sign-in-links       -> {url, expiresAt}                               (a look-only session of the machine's member)
  *   DELETE machine             the machine leaves
  *   admin/…                    see server/api/admin-route.ts

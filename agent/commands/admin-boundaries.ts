@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { plain, type Terminal } from '#agent/terminal.ts'
-import { parseBoundaries } from '#core/boundary/parse.ts'
 import type { Problem } from '#core/boundary/problem.ts'
 import { BOUNDARIES_TEXT_MAX, NOTE_MAX } from '#core/limits.ts'
+import { parseRuleDocument } from '#core/rules/document.ts'
 import { type AdminSession, AT, keepSession, readSession, refuseAgents } from './admin-session.ts'
 import type { Call, Command } from './command.ts'
 import { askPlaneJson, PlaneRefusal } from './control-plane.ts'
@@ -71,7 +71,7 @@ function readPublication({ flags }: Call): { text: string; note: string } {
       `A document of boundaries has at most ${BOUNDARIES_TEXT_MAX} bytes.`,
     )
   }
-  const { errors } = parseBoundaries(text, { scope: 'organisation' })
+  const { errors } = parseRuleDocument(text)
   if (errors.length > 0) throw problems(errors)
   return { text, note }
 }

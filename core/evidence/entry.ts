@@ -70,6 +70,8 @@ export const EVIDENCE_KINDS = [
   'usage.lowered',
   'usage.quarantined',
   'usage.repriced',
+  'budget.step_reached',
+  'budget.reservation_overrun',
   'figures.granted',
   'figures.grant_ended',
 ] as const

@@ -6,6 +6,7 @@ import { UsageBody } from '#core/usage/upload.ts'
 import { clientAddress } from '../auth/client-address.ts'
 import { fileRequest } from '../features/approval/file-request.ts'
 import { answersAfter, withdrawByMachine } from '../features/approval/machine.ts'
+import { budgetsFor } from '../features/budget/serve.ts'
 import { freshFor, servedRules } from '../features/fresh.ts'
 import { joinMachine } from '../features/join.ts'
 import { leave } from '../features/machine.ts'
@@ -70,6 +71,11 @@ export const getAnswers = machineRoute('answers', undefined, ({ ctx, query }) =>
 export const postReport = machineRoute('reports', ReportBody, ({ ctx, body }) => takeReport(ctx, body), REPORT_BODY_MAX)
 
 export const postUsage = machineRoute('usage', UsageBody, ({ ctx, body }) => takeUsage(ctx, body), USAGE_BODY_MAX)
+
+export const getBudgets = machineRoute('budgets', undefined, async ({ ctx }) => {
+  const headers = { 'content-type': 'application/jose', 'cache-control': 'no-store' }
+  return new Response(await budgetsFor(ctx), { headers })
+})
 
 export const deleteMachine = machineRoute('machine', undefined, async ({ ctx }) => {
   await leave(ctx)

@@ -4,14 +4,15 @@ import { bindable, type CaseResult, caseToJson, runCases, whyUnproven } from '#c
 import { readingFromWire } from '#core/boundary/crossed.ts'
 import { describeRule } from '#core/boundary/describe.ts'
 import { ruleOutline } from '#core/boundary/edit.ts'
-import { parseBoundaries } from '#core/boundary/parse.ts'
 import type { Problem, ProblemCode } from '#core/boundary/problem.ts'
 import { proposeCases } from '#core/boundary/propose-cases.ts'
 import { type Observation, type Replay, replay } from '#core/boundary/replay.ts'
 import { type BoundaryCase, type Rule, requirementText } from '#core/boundary/shape.ts'
 import { AppError } from '#core/error.ts'
 import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
+import { RATE_CARD } from '#core/rate-card/built-in.ts'
 import { type LadderRole, ROLES } from '#core/role.ts'
+import { type EntryPlace, parseRuleDocument, type RuleDocument } from '#core/rules/document.ts'
 import type { Tx } from '../db.ts'
 import type { FeatureContext } from './context.ts'
 import { type MachineBehind, MIN_READER, machinesBelow } from './reader.ts'
@@ -59,7 +60,35 @@ export type Draft = {
   ruleRoleHolders: { role: LadderRole; holders: number }[]
   /** Machines that could not read the set as it would be published. */
   behind: MachineBehind[]
-  parsed: Rule[]
+  /** Entries of every section with their lines. */
+  places: EntryPlace[]
+  document: RuleDocument
+}
+
+/** Prices that the built-in card has of its own accord. */
+const ON_CARD = new Set(
+  RATE_CARD.rows.flatMap(({ provider, id, aliases = [] }) => [id, ...aliases].map(name => `${provider}/${name}`)),
+)
+
+/** A document read against what the organisation has: its tenants, members and defaults. Says nothing about who may publish it. */
+export async function readDocument(tx: Tx, orgId: string, text: string): Promise<RuleDocument> {
+  const tenants = await tx.tenant.findMany({ where: { orgId }, select: { key: true } })
+  const members = await tx.member.findMany({ where: { orgId, removedAt: null }, select: { id: true } })
+  const defaults = await budgetDefaults(tx, orgId)
+  return parseRuleDocument(text, {
+    defaults,
+    roles: ROLES,
+    tenants: tenants.map(({ key }) => key),
+    members: members.map(({ id }) => id),
+    currencies: [defaults.currency],
+    isOnCard: (provider, model) => ON_CARD.has(`${provider}/${model}`),
+  })
+}
+
+/** Currency and zone of budgets that do not say. Usage is priced in US dollars, and no other currency has a rate to it here. */
+export async function budgetDefaults(tx: Tx, orgId: string): Promise<{ currency: string; zone: string }> {
+  const { timeZone } = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } })
+  return { currency: 'USD', zone: timeZone }
 }
 
 /**
@@ -76,8 +105,7 @@ export async function draftOf(tx: Tx, orgId: string, text: string): Promise<Draf
     select m.id, m.role::text as role, (select count(*)::int from "Machine" c where c."memberId" = m.id and c."leftAt" is null and c."revokedAt" is null) as machines
     from "Member" m where m."orgId" = ${orgId} and m."removedAt" is null`
   const organisation = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { selfAnswer: true } })
-  // Budgets of an organisation come with spend; until there are any, no name of one is right.
-  const parsed = parseBoundaries(text, { scope: 'organisation', roles: ROLES, budgets: [] })
+  const parsed = await readDocument(tx, orgId, text)
   const outline = new Map(ruleOutline(text).map(entry => [entry.name, entry]))
   const errors: DraftProblem[] = [...parsed.errors]
   const warnings: DraftProblem[] = [...parsed.warnings]
@@ -102,7 +130,8 @@ export async function draftOf(tx: Tx, orgId: string, text: string): Promise<Draf
     bindable: errors.length === 0,
     ruleRoleHolders: [...named].map(role => ({ role, holders: holdersOf(role, people).length })),
     behind: await machinesBelow(tx, orgId, MIN_READER),
-    parsed: parsed.rules,
+    places: parsed.places,
+    document: parsed,
   }
 }
 
@@ -158,8 +187,8 @@ function asDraftCase(result: CaseResult): DraftCase {
 }
 
 /** `boundary.check`: what the editor shows while somebody writes. */
-export async function checkBoundaries(ctx: FeatureContext, input: { text: string }): Promise<Omit<Draft, 'parsed'>> {
-  const { parsed: _, ...draft } = await draftOf(ctx.db, ctx.actor.orgId, input.text)
+export async function checkBoundaries(ctx: FeatureContext, input: { text: string }): Promise<Omit<Draft, 'document'>> {
+  const { document: _, ...draft } = await draftOf(ctx.db, ctx.actor.orgId, input.text)
   return draft
 }
 
@@ -170,7 +199,7 @@ export async function previewBoundaries(
   ctx: FeatureContext,
   input: { text: string },
 ): Promise<Replay & { days: number; calls: number }> {
-  const { rules, errors } = parseBoundaries(input.text, { scope: 'organisation', roles: ROLES, budgets: [] })
+  const { rules, errors } = await readDocument(ctx.db, ctx.actor.orgId, input.text)
   if (errors.length > 0)
     throw new AppError('BAD_INPUT', 'The text has mistakes; the preview needs it whole.', { details: { errors } })
   const since = new Date(ctx.now.getTime() - PREVIEW_DAYS * 86_400_000)

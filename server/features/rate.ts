@@ -21,6 +21,9 @@ const RATE_LIMITS = {
   requestByMachine: { most: 600, windowMs: TEN_MINUTES_MS, message: 'This machine filed too many requests.' },
   /** Uploads of one machine: one a minute while a budget is read, and a long absence caught up in a few. */
   usageByMachine: { most: 120, windowMs: TEN_MINUTES_MS, message: 'This machine sent too many uploads.' },
+  /** One look a minute, twice over, and the runs that look before they start. */
+  budgetsByMachine: { most: 300, windowMs: TEN_MINUTES_MS, message: 'This machine asked for budgets too often.' },
+  reservationByMachine: { most: 3000, windowMs: TEN_MINUTES_MS, message: 'This machine made too many reservations.' },
   deviceLinkByMachine: { most: 30, windowMs: TEN_MINUTES_MS, message: 'This machine asked for too many links.' },
 } as const satisfies Record<string, RateLimit>
 export type RateName = keyof typeof RATE_LIMITS

@@ -1,4 +1,5 @@
 import type { RuleSet } from '#core/rule-set.ts'
+import { readSpend } from '#core/rules/json.ts'
 import { storedPayload } from '../keys/stored.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { etagOf, newestRuleSet } from './rule-set.ts'
@@ -42,6 +43,9 @@ export type VersionItem = {
   digest: string
   rolledBackTo: number | null
   rules: number
+  budgets: number
+  rates: number
+  attribution: number
 }
 
 /** Versions, newest first. `cursor` is the version to go on below. */
@@ -97,6 +101,8 @@ type Row = {
 
 function item(row: Row, names: Map<string, string>): VersionItem {
   const { version, note, publishedAt, how, digest, rolledBackTo } = row
+  const set = storedPayload<RuleSet>(row.jws)
+  const spend = readSpend(set)
   return {
     version,
     note,
@@ -105,7 +111,10 @@ function item(row: Row, names: Map<string, string>): VersionItem {
     how,
     digest,
     rolledBackTo,
-    rules: storedPayload<RuleSet>(row.jws).boundaries.length,
+    rules: set.boundaries.length,
+    budgets: spend.budgets.length,
+    rates: spend.rates.length,
+    attribution: spend.attribution.length,
   }
 }
 

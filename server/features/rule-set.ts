@@ -4,11 +4,14 @@ import { AppError } from '#core/error.ts'
 import { NOTE_MAX, RULE_SET_MAX } from '#core/limits.ts'
 import { demand } from '#core/permission.ts'
 import type { RuleSet } from '#core/rule-set.ts'
+import { spendToJson } from '#core/rules/json.ts'
 import { notify } from '../bus.ts'
 import type { Tx } from '../db.ts'
+import { enqueue } from '../jobs/queue.ts'
 import { crypto } from '../keys/crypto.ts'
 import { sign } from '../keys/sign.ts'
 import { type DraftProblem, draftOf } from './boundary.ts'
+import { followBudgets } from './budget/cut.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { recordEvidence } from './evidence.ts'
 import { type MachineBehind, MIN_READER } from './reader.ts'
@@ -79,6 +82,7 @@ async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promi
       details: { errors: draft.errors },
     })
   }
+  const { document } = draft
   const root = await tx.rootDocument.findFirstOrThrow({
     where: { orgId },
     orderBy: { seq: 'desc' },
@@ -97,10 +101,8 @@ async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promi
     maxAge: organisation.maxAgeS,
     whenBroken: organisation.whenBroken,
     selfAnswer: organisation.selfAnswer,
-    boundaries: draft.parsed.map(ruleToJson),
-    budgets: [],
-    rateCard: [],
-    attribution: [],
+    boundaries: document.rules.map(ruleToJson),
+    ...spendToJson(document),
     contracts: [],
   }
   const jws = await sign(tx, orgId, 'ruleset', 'holdpoint-ruleset+jws', set)
@@ -125,14 +127,20 @@ async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promi
       publishedAt: ctx.now,
     },
   })
+  await followBudgets(tx, orgId, document.budgets.length)
+  await enqueue(tx, 'budget.cut', { org: orgId }, { key: `budget.cut:${orgId}` })
   await recordEvidence(tx, ctx, {
     kind: 'ruleset.published',
     subject: { kind: 'ruleset', id: String(version) },
     data: {
       version,
       digest,
-      rules: draft.parsed.length,
-      enforced: draft.parsed.filter(rule => rule.stage === 'enforce').length,
+      rules: document.rules.length,
+      enforced: document.rules.filter(rule => rule.stage === 'enforce').length,
+      budgets: document.budgets.length,
+      rates: document.rates.length,
+      attribution: document.attribution.length,
+      tagValues: Object.values(document.tags).reduce((sum, values) => sum + values.length, 0),
       ...(newest ? { previousVersion: newest.version, previousDigest: newest.digest } : {}),
       ...(input.rolledBackTo === undefined ? {} : { rolledBackTo: input.rolledBackTo }),
     },

@@ -22,6 +22,9 @@ export type Jobs = {
   }
   'mail.digest': { org: string; member: string }
   'member.sweep': Record<string, never>
+  /** Counts an organisation's budgets, and tells of steps. */
+  'budget.cut': { org: string }
+  'budget.cut_all': Record<string, never>
   /** Makes partitions ahead and takes usage that waited for its time. */
   'usage.sweep': Record<string, never>
   /** Makes the totals of the zone that an organisation is changing to. */

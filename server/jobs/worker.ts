@@ -9,6 +9,7 @@ import { sweepUsage } from '../features/usage/sweep.ts'
 import { rebuildTotals } from '../features/usage/zone.ts'
 import { log } from '../log.ts'
 import { mailDigest, mailRequest, mailSettled } from './approval-mail.ts'
+import { cutAll, cutOne } from './budget-cut.ts'
 import type { Jobs } from './queue.ts'
 import { deliver } from './send-mail.ts'
 import { mailInvitation, mailSignIn } from './sign-in-mail.ts'
@@ -27,16 +28,19 @@ const TASKS: Tasks = {
   'mail.send': deliver,
   'mail.digest': mailDigest,
   'member.sweep': (db, _, now) => sweepMembers(db, now),
+  'budget.cut': cutOne,
+  'budget.cut_all': cutAll,
   'usage.sweep': (db, _, now) => sweepUsage(db, now, n => new Uint8Array(randomBytes(n))),
   'usage.rezone': (db, { org }) => rebuildTotals(db, org),
 }
 
 /** Jobs that every process may start at once; the database's locks give each to one of them. */
 const CONCURRENCY = 4
-/** Approval states are swept each minute, sign-in's remains each hour. */
+/** Approval states are swept and budgets counted each minute, sign-in's remains are swept each hour. */
 const CRON = [
   { task: 'approval.sweep', match: '* * * * *', identifier: 'approval.sweep', options: { maxAttempts: 1 } },
   { task: 'usage.sweep', match: '*/5 * * * *', identifier: 'usage.sweep', options: { maxAttempts: 1 } },
+  { task: 'budget.cut_all', match: '* * * * *', identifier: 'budget.cut_all', options: { maxAttempts: 1 } },
   { task: 'member.sweep', match: '17 * * * *', identifier: 'member.sweep', options: { maxAttempts: 1 } },
 ]
 

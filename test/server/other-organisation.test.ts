@@ -391,6 +391,7 @@ const ROUTES: Record<string, () => Record<string, { status: number | 'own'; call
       call: post(doors.postUsage, mine.token, { usage: signUsage(mine, uploadOf(mine, 1, someUsage)) }),
     },
   }),
+  budgets: () => ({ ours: { status: 'own', call: get(doors.getBudgets, mine.token) } }),
   'sign-in-links': () => ({ ours: { status: 'own', call: post(doors.postSignInLink, mine.token, undefined) } }),
   // a login of theirs may be begun by anybody; that none of us can confirm it is adminLogin.confirm above
   'admin/login': () => ({

@@ -56,7 +56,16 @@ describe('publishing', () => {
     })
     expect({ version, digest, etag }).toEqual({ version: 1, digest: row!.digest, etag: `"1.${digest}"` })
     const [entry] = await ledger()
-    expect(JSON.parse(Buffer.from(entry!.bytes).toString()).data).toEqual({ version: 1, digest, rules: 1, enforced: 1 })
+    expect(JSON.parse(Buffer.from(entry!.bytes).toString()).data).toEqual({
+      version: 1,
+      digest,
+      rules: 1,
+      enforced: 1,
+      budgets: 0,
+      rates: 0,
+      attribution: 0,
+      tagValues: 0,
+    })
     const second = await put(costRule('lead', '    note: again\n'), etag)
     const { set: next } = openRuleSet((await versions())[1]!.jws, root, crypto)
     expect(next.prevDigest).toBe(digest)

@@ -20,6 +20,14 @@ export const entryLine = (row: Row): string | undefined => {
   return parts.filter(Boolean).join(', ') || undefined
 }
 
+/** `, tenant acme`; nothing for the organisation's own. */
+function budgetOf(of: unknown): string {
+  if (typeof of !== 'object' || of === null) return ''
+  return Object.entries(of)
+    .map(([key, value]) => `, ${key} ${String(value)}`)
+    .join('')
+}
+
 type Part = string | undefined | false
 /** One line for every kind there is. */
 const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
@@ -114,7 +122,19 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     `${text(data.from)} to ${text(data.to)}: $${text(data.old)} → $${text(data.new)}`,
     `prices of version ${text(data.version)}`,
   ],
-  'figures.granted': row => [`${who(row.subject)} may see the figures of ${granted(row)} until ${text(row.data.until)}`],
+  'budget.step_reached': ({ data }) => [
+    `${text(data.budget)}${budgetOf(data.of)}: ${Array.isArray(data.steps) ? data.steps.map(step => `${text(step)} %`).join(', ') : ''} of ${text(data.amount)} ${text(data.currency)}`,
+    data.used !== undefined && `${text(data.used)} ${text(data.currency)} used`,
+    `window ${text(data.window)}`,
+  ],
+  'budget.reservation_overrun': ({ subject, data }) => [
+    `${text(data.budget)}${budgetOf(data.of)}, by ${who(subject)}`,
+    `${text(data.reserved)} ${text(data.currency)} reserved, ${text(data.spent)} spent`,
+    data.late === true && 'after its lease had ended',
+  ],
+  'figures.granted': row => [
+    `${who(row.subject)} may see the figures of ${granted(row)} until ${text(row.data.until)}`,
+  ],
   'figures.grant_ended': row => [`${who(row.subject)} no longer sees the figures of ${granted(row)}`],
   'approval.requested': ({ subject, data }) => [
     `${who(subject)} for ${rules(data.rules)}`,

@@ -48,6 +48,8 @@ export const KIND_WORDS: Record<EvidenceKind, string> = {
   'usage.lowered': 'Usage of a day lowered',
   'usage.quarantined': 'Usage of the future kept apart',
   'usage.repriced': 'Usage priced anew',
+  'budget.step_reached': 'Step of a budget reached',
+  'budget.reservation_overrun': 'More spent than was reserved',
   'figures.granted': 'Sight of own figures granted',
   'figures.grant_ended': 'Sight of own figures ended',
 }
@@ -65,6 +67,7 @@ const NOUN_WORDS: Record<string, string> = {
   journal: 'Journals',
   approval: 'Approvals',
   usage: 'Usage',
+  budget: 'Budgets',
   figures: 'Sight of own figures',
 }
 
@@ -82,6 +85,7 @@ const ALARMS: readonly EvidenceKind[] = [
   'approval.vote_refused',
   'usage.lowered',
   'usage.quarantined',
+  'budget.reservation_overrun',
 ]
 export const isAlarm = (kind: EvidenceKind): boolean => ALARMS.includes(kind)
 

@@ -1,11 +1,11 @@
 import { bindable, type CaseResult, caseToJson, runCases } from '#core/boundary/cases.ts'
 import { amountText, describeRule, figureLabel } from '#core/boundary/describe.ts'
 import { type RuleOutline, ruleOutline } from '#core/boundary/edit.ts'
-import { parseBoundaries } from '#core/boundary/parse.ts'
 import type { Problem } from '#core/boundary/problem.ts'
 import { proposeCases } from '#core/boundary/propose-cases.ts'
 import { type BoundaryCase, type Rule, requirementText } from '#core/boundary/shape.ts'
 import { ROLES } from '#core/role.ts'
+import { parseRuleDocument } from '#core/rules/document.ts'
 
 /** One case with what the rules say about it, in words. `index` is its place in `tests:`; absent for a proposed one. */
 export type ShownCase = {
@@ -43,8 +43,8 @@ export type Analysis = {
 
 /** Everything that can be said about a draft without the server: the parser, the cases, the proposals, in the browser. */
 export function analyse(text: string): Analysis {
-  // The organisation has no budgets yet (they come with spend), so no name of one is right; the server says the same.
-  const parsed = parseBoundaries(text, { scope: 'organisation', roles: ROLES, budgets: [] })
+  // Whether tenants and members that it names exist is the server's to say.
+  const parsed = parseRuleDocument(text, { roles: ROLES })
   const results = runCases(parsed.rules, parsed.tests)
   return {
     rules: new Map(parsed.rules.map(rule => [rule.name, viewOf(rule, parsed.rules, parsed.tests, results)])),

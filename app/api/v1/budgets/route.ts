@@ -1,0 +1,1 @@
+export { getBudgets as GET } from '#server/api/connector.ts'

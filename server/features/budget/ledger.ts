@@ -1,0 +1,81 @@
+import { DAY_MS, dateText, wallDay } from '#core/budget/zone.ts'
+import { parseDecimal } from '#core/decimal.ts'
+import type { Tags } from '#core/usage/tags.ts'
+import type { Tx } from '../../db.ts'
+
+/** Usage of one series in one span of time. `span` counts from 0. */
+export type SeriesSpend = {
+  span: number
+  machineId: string
+  memberId: string
+  tags: Tags
+  covered: 'plan' | 'metered' | 'unknown'
+  rate: 'card' | 'override' | 'fallback' | 'zero' | 'substitute'
+  /** 10^-12 US dollars. */
+  cost: bigint
+}
+type Sum = { span: number; seriesId: number; cost: string }
+type Series = Omit<SeriesSpend, 'span' | 'cost'> & { id: number }
+
+/**
+ * What the ledger holds between moments: `cuts` are n + 1 rising moments of n spans that touch each other. Summed from what
+ * machines reported each time, so there is no counter that could be lost, doubled or forgotten. Where all cuts are days' starts
+ * of the zone that totals are kept by, the totals of its days, else the quarter hours themselves: both are the same sums.
+ */
+export async function spendBetween(
+  tx: Tx,
+  orgId: string,
+  zone: string,
+  cuts: readonly number[],
+): Promise<SeriesSpend[]> {
+  const sums = (await hasTotals(tx, orgId, zone, cuts))
+    ? await sumTotals(tx, orgId, zone, cuts)
+    : await sumBuckets(tx, orgId, cuts)
+  if (sums.length === 0) return []
+  const ids = `{${[...new Set(sums.map(({ seriesId }) => seriesId))].join(',')}}`
+  const series = await tx.$queryRaw<Series[]>`
+    select id, "machineId", "memberId", tags, covered, rate from "UsageSeries" where "orgId" = ${orgId} and id = any(${ids}::int[])`
+  const byId = new Map(series.map(({ id, ...rest }) => [id, rest]))
+  return sums.map(({ span, seriesId, cost }) => ({ span, ...byId.get(seriesId)!, cost: parseDecimal(cost)! }))
+}
+
+async function hasTotals(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<boolean> {
+  if (!cuts.every(cut => isPlainMidnight(zone, cut))) return false
+  const { timeZone } = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } })
+  return timeZone === zone
+}
+
+const QUARTER_MS = DAY_MS / 96
+
+/**
+ * Whether a moment is a day's start about which every reckoning of dates agrees: before it the old date and after it the new
+ * one, for the hours around it. Where a clock is set back over midnight they differ.
+ */
+function isPlainMidnight(zone: string, ms: number): boolean {
+  const day = wallDay(zone, ms)
+  for (let i = 0; i < 12; i++) {
+    if (wallDay(zone, ms + i * QUARTER_MS) !== day || wallDay(zone, ms - 1 - i * QUARTER_MS) !== day - 1) return false
+  }
+  return true
+}
+
+function sumTotals(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<Sum[]> {
+  const dates = `{${cuts.map(cut => dateText(wallDay(zone, cut))).join(',')}}`
+  return tx.$queryRaw<Sum[]>`
+    select width_bucket(start, ${dates}::date[]) - 1 as span, "seriesId", sum(cost)::text as cost from "UsageTotal"
+    where "orgId" = ${orgId} and zone = ${zone} and span = 'day' and start >= (${dates}::date[])[1] and start < (${dates}::date[])[${cuts.length}::int]
+    group by 1, 2`
+}
+
+function sumBuckets(tx: Tx, orgId: string, cuts: readonly number[]): Promise<Sum[]> {
+  const moments = `{${cuts.map(cut => new Date(cut).toISOString()).join(',')}}`
+  const [first, end] = [cuts[0]!, cuts.at(-1)!]
+  // The days are bounds by themselves too, so that other months' partitions are not opened.
+  return tx.$queryRaw<Sum[]>`
+    select width_bucket(at, ${moments}::timestamptz[]) - 1 as span, "seriesId", sum(cost)::text as cost
+    from (select "seriesId", cost, (day + quarter * interval '15 minutes') at time zone 'UTC' as at from "UsageBucket"
+      where "orgId" = ${orgId} and day >= ${utcDay(first)}::date and day <= ${utcDay(end)}::date) b
+    where at >= ${new Date(first)} and at < ${new Date(end)} group by 1, 2`
+}
+
+const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
