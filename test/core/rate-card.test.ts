@@ -76,13 +76,16 @@ describe("an organisation's price", () => {
       ])
   })
 
-  test('counts under every name that the card has for the model, and for a name that another line prices not', () => {
-    const rates = withOverrides(row('m', [{ input: '7', output: '7' }]), row('m-latest', [{ input: '6', output: '6' }]))
-    expect(priceOn(withOverrides(row('m', [{ input: '7', output: '7' }])), 'm-latest', '2026-03-01')).toBe('7 override')
-    expect([priceOn(rates, 'm', '2026-03-01'), priceOn(rates, 'm-latest', '2026-03-01')]).toEqual([
-      '7 override',
-      '6 override',
-    ])
+  test('counts under every name that the card has for the model, save one that another line prices, in any order', () => {
+    const whole = row('m', [{ input: '7', output: '7' }])
+    const alias = row('m-latest', [{ from: '2026-05-01', input: '6', output: '6' }])
+    expect(priceOn(withOverrides(whole), 'm-latest', '2026-03-01')).toBe('7 override')
+    for (const rates of [withOverrides(whole, alias), withOverrides(alias, whole)])
+      expect([
+        priceOn(rates, 'm', '2026-03-01'),
+        priceOn(rates, 'm-latest', '2026-03-01'),
+        priceOn(rates, 'm-latest', '2026-05-01'),
+      ]).toEqual(['7 override', '10 card', '6 override'])
   })
 
   test('of a model of its own is none before its day: the bound holds', () => {
