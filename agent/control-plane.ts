@@ -11,10 +11,13 @@ import {
   WaitAnswer,
   type WithdrawBody,
 } from '#core/protocol.ts'
+import { UsageAnswer } from '#core/usage/upload.ts'
 
 /** An answer of the control plane is read up to this, whatever it claims its length to be. */
 const BODY_MAX = 4 * RULE_SET_MAX
 const TIMEOUT_MS = 15_000
+/** Forty days of usage are priced before they are answered. */
+const USAGE_TIMEOUT_MS = 60_000
 
 /** No usable answer. `code`: the control plane's own, or what kept us from it. */
 export class ControlPlaneError extends Error {
@@ -25,6 +28,8 @@ export class ControlPlaneError extends Error {
     message: string,
     /** The closed reason that some refusals carry beside their code. */
     readonly why?: string,
+    /** The highest number that was used, where a number was refused as used. */
+    readonly seq?: number,
   ) {
     super(message)
     this.name = 'ControlPlaneError'
@@ -93,6 +98,10 @@ export class ControlPlane {
     return parse(ReportAnswer, await this.call('POST', '/reports', { body: { report } }))
   }
 
+  async usage(usage: string): Promise<UsageAnswer> {
+    return parse(UsageAnswer, await this.call('POST', '/usage', { body: { usage }, timeoutMs: USAGE_TIMEOUT_MS }))
+  }
+
   private async call(
     method: string,
     path: string,
@@ -124,13 +133,14 @@ export class ControlPlane {
 function refused({ status, body }: Reply): ControlPlaneError {
   try {
     const { error } = JSON.parse(body) as {
-      error?: { code?: unknown; message?: unknown; details?: { why?: unknown } }
+      error?: { code?: unknown; message?: unknown; details?: { why?: unknown; seq?: unknown } }
     }
     if (typeof error?.code === 'string') {
       // a control plane that fails inside is, for us, one that is not there
       const code = error.code === 'UNAVAILABLE' || error.code === 'INTERNAL' ? 'unreachable' : error.code
       const why = typeof error.details?.why === 'string' ? error.details.why : undefined
-      return new ControlPlaneError(code, status, String(error.message ?? '').slice(0, 300), why)
+      const seq = Number.isSafeInteger(error.details?.seq) ? (error.details?.seq as number) : undefined
+      return new ControlPlaneError(code, status, String(error.message ?? '').slice(0, 300), why, seq)
     }
   } catch {
     // not the control plane's own words: a proxy's page, or an odd answer

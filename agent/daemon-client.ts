@@ -5,6 +5,7 @@ import { type Home, readJson } from '#agent/home.ts'
 import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 import { plainDeep } from '#agent/terminal.ts'
+import type { UsageStatus } from '#agent/usage/usage.ts'
 import type { Problem } from '#core/boundary/problem.ts'
 import type { Level } from '#core/client.ts'
 
@@ -55,6 +56,8 @@ export type DaemonStatus = {
   unguarded: number
   failures: number
   alarms: { what: string; count: number; at: string }[]
+  /** Absent from a daemon that was started before it was updated. */
+  usage?: UsageStatus
 }
 
 /** Where hooks go: the port and token that the daemon keeps over restarts; undefined when it never ran here. */
@@ -106,7 +109,8 @@ export async function askDaemon<T>(
   }
 }
 
-async function askForText(
+/** The same, with the answer's exact bytes: for what is none but this machine's own. */
+export async function askForText(
   home: Home,
   method: 'GET' | 'POST',
   path: string,

@@ -51,6 +51,8 @@ export type Home = {
   readonly counters: string
   /** What the control plane has acknowledged, and the report on its way. */
   readonly sync: string
+  /** Every model call of this machine, what was read of it, and what of it was sent. */
+  readonly usage: string
   readonly log: string
 }
 
@@ -82,6 +84,7 @@ export function openHome(root = process.env.HOLDPOINT_HOME || join(homedir(), '.
     judged: at('judged'),
     counters: at('counters.json'),
     sync: at('sync.json'),
+    usage: at('usage'),
     log: at('daemon.log'),
   }
 }

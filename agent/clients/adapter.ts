@@ -202,9 +202,14 @@ export type UsageRecord = {
   key: string
   /** Exact model id as recorded. */
   model: string
+  /** 0 where no moment was recorded. */
   atMs: number
   tokens: UsageTokens
   agentId?: string
+  /** The provider's request id beside a message id: two of them under one `key` are two calls. */
+  requestId?: string
+  /** The working folder as recorded with the response. */
+  cwd?: string
 }
 
 /** A tool use that the transcript shows, to be compared with the journal (calls that nobody judged). */
@@ -271,7 +276,14 @@ export type UsageReader<S extends UsageState = UsageState> = {
     session: { sessionId: string; cwd?: string | undefined; transcriptPath?: string | undefined },
     state: S | undefined,
     pricing: { rateCard: string; price: PriceRecord },
+    /** How many bytes one call reads at most; the adapter's own bound when absent. */
+    limits?: { bytes: number },
   ): SessionUsage<S>
+  /**
+   * What must be kept of a state to read on from it where records were kept elsewhere by their keys: small, and without what
+   * only prices a session. Reading on from it may tell of a record again.
+   */
+  marksOf(state: S): S
   /**
    * Sessions below the client's own roots whose transcripts changed at or after a moment, in batches between which a caller
    * may do something else. Bounded; regular files of one's own only, no link is followed. Never throws.

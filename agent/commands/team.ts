@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
-import { askDaemon, type DaemonStatus } from '#agent/daemon-client.ts'
+import { askDaemon, askForText, type DaemonStatus } from '#agent/daemon-client.ts'
 import type { Home } from '#agent/home.ts'
 import { columns, localTime, plain, span } from '#agent/terminal.ts'
 import { readPin } from '#agent/trust/pin.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam, type Team } from '#agent/trust/team.ts'
+import type { UsageStatus } from '#agent/usage/usage.ts'
 import { ageMs, mayRelease } from '#core/fresh.ts'
 import { canonicalJson } from '#core/json.ts'
 import { REVOKED, revokedFailure } from './code-words.ts'
@@ -14,8 +15,9 @@ import { statusOrNothing } from './daemon.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { notJoined } from './leave.ts'
 import { DOCUMENT_WORDS, refusalWords } from './refusal-words.ts'
+import { uploadWords } from './usage-words.ts'
 
-type TeamState = NonNullable<DaemonStatus['team']> & { daemon: boolean }
+type TeamState = NonNullable<DaemonStatus['team']> & { daemon: boolean; usage?: UsageStatus }
 
 export const teamStatus: Command = {
   name: 'team status',
@@ -74,6 +76,8 @@ export const teamStatus: Command = {
         'refused',
         `${localTime(rules.lastError.at)}: ${refusalWords(rules.lastError.code)}. What was in force before stays.`,
       ])
+    for (const [i, [label, text, warns]] of (state.usage ? uploadWords(state.usage) : []).entries())
+      rows.push([i === 0 ? label : '', warns ? terminal.paint('yellow', text) : text])
     for (const line of columns(rows)) terminal.line(line)
     if (!state.daemon)
       terminal.line(
@@ -103,7 +107,7 @@ function pinWords({ pin }: TeamState, { root }: Team, seq: number): [text: strin
 /** From the daemon; when it is down, from the disk, every signature checked again. */
 async function teamState(home: Home, team: Team): Promise<TeamState> {
   const status = await statusOrNothing(home)
-  if (status?.team) return { ...status.team, daemon: true }
+  if (status?.team) return { ...status.team, daemon: true, ...(status.usage ? { usage: status.usage } : {}) }
   const store = new TrustStore(home, team, Date.now, () => {})
   const set = store.rules()
   const fresh = store.freshAtMs === undefined ? undefined : { at: new Date(store.freshAtMs).toISOString() }
@@ -128,17 +132,17 @@ async function teamState(home: Home, team: Team): Promise<TeamState> {
 
 export const teamSync: Command = {
   name: 'team sync',
-  summary: 'fetch rules and answers and send the report now',
+  summary: 'fetch rules and answers, and send the report and usage now',
   about:
-    'Does at once what the daemon does by itself every few minutes: fetches rules and answers, and sends what is due.',
+    'Does at once what the daemon does by itself every few minutes: fetches rules and answers, and sends the report and the usage that the organisation does not have yet.',
   examples: [['holdpoint team sync', 'after a publish that you do not want to wait for']],
   async run({ home, json, terminal }) {
     if (!readTeam(home)) throw notJoined()
     await sync(home)
-    const { team } = await askDaemon<DaemonStatus>(home, 'GET', '/api/status')
+    const { team, usage } = await askDaemon<DaemonStatus>(home, 'GET', '/api/status')
     const failed = team?.rules.lastError
     if (failed?.code === 'revoked') throw revokedFailure()
-    if (json) terminal.json({ rules: team?.rules })
+    if (json) terminal.json({ rules: team?.rules, usage: usage?.upload })
     else if (failed) terminal.line(`Not up to date: ${refusalWords(failed.code)}. What was in force before stays.`)
     else
       terminal.line(
@@ -146,6 +150,7 @@ export const teamSync: Command = {
           ? `Up to date: rules version ${team.rules.version}.`
           : 'Up to date: no rules are published yet.',
       )
+    if (!json && usage) for (const [, text] of uploadWords(usage)) terminal.line(`Usage: ${text}.`)
     if (!failed) return EXIT.ok
     return failed.code === 'unreachable' ? EXIT.unreachable : EXIT.failed
   },
@@ -154,7 +159,7 @@ export const teamSync: Command = {
 /** @throws CommandFailure in words, with the exit code that says whether trying again may help */
 async function sync(home: Home): Promise<void> {
   try {
-    await askDaemon(home, 'POST', '/api/sync', {}, 30_000)
+    await askDaemon(home, 'POST', '/api/sync', {}, 180_000)
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
     const { code } = error
@@ -224,16 +229,33 @@ function openBrowser(url: string): void {
 
 export const teamPreview: Command = {
   name: 'team preview',
-  summary: 'print the exact bytes of the next report, without sending it',
+  summary: 'print the exact bytes of the next report and upload of usage, without sending them',
+  takes: '[report|usage]',
+  args: [0, 1],
   about:
-    'Prints what this machine would report to the organisation now, byte for byte before it is signed: numbers and names from fixed lists. Nothing is sent.',
+    'Prints what this machine would send to the organisation now, byte for byte before it is signed: numbers and names from fixed lists, ids of models, and tags that the organisation lists. First the report, then, on a line of its own, the next upload of usage where one is due; name one of them for its bytes alone. Nothing is sent; the upload that was shown is the one that is sent next.',
   examples: [
     ['holdpoint team preview', 'read it'],
-    ['holdpoint team preview | sha256sum', 'the bytes are exact'],
+    ['holdpoint team preview --json', 'the same, indented'],
+    ['holdpoint team preview usage | sha256sum', 'the bytes are exact'],
   ],
-  async run({ home, terminal }) {
+  async run({ args, home, json, terminal }) {
     if (!readTeam(home)) throw notJoined()
-    terminal.bytes(canonicalJson(await askDaemon(home, 'GET', '/api/preview')))
+    const [what] = args
+    if (what !== undefined && what !== 'report' && what !== 'usage')
+      throw new CommandFailure('usage', 'usage', `\`${plain(what, 40)}\` is neither \`report\` nor \`usage\`.`)
+    const report = what === 'usage' ? undefined : canonicalJson(await askDaemon(home, 'GET', '/api/preview'))
+    const usage = what === 'report' ? '' : await askForText(home, 'POST', '/api/usage/preview', {}, 120_000)
+    if (json) {
+      const parsed = usage === '' ? null : JSON.parse(usage)
+      terminal.json({
+        ...(report === undefined ? {} : { report: JSON.parse(report) }),
+        ...(what === 'report' ? {} : { usage: parsed }),
+      })
+      return EXIT.ok
+    }
+    terminal.bytes([report, usage].filter(Boolean).join('\n'))
+    if (what === 'usage' && usage === '') terminal.note('No usage is due: the organisation has all of it.')
     return EXIT.ok
   },
 }

@@ -1,5 +1,6 @@
 import { proof } from '#agent/crypto.ts'
 import { CLAIM_REFUSAL_WORDS } from '#agent/guard/claimant.ts'
+import type { Usage } from '#agent/usage/usage.ts'
 import { judgeAsker } from './claim.ts'
 import { type Incoming, type Reply, type Route, readFields, refuseRequest } from './door.ts'
 import { takeBack } from './requests.ts'
@@ -18,6 +19,7 @@ export type Acts = {
   /** Takes in the spool, so that what the command has just left is seen. */
   takeSpool(): void
   preview(): object | undefined
+  usage: Usage
 }
 
 /** The local API behind the daemon’s loopback door: it shows, denies, and fetches. Nothing here approves, and a stop is a person's. */
@@ -37,10 +39,17 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
   })
   return [
     { method: 'GET', path: /^\/prove$/, token: 'none', handle: ({ query }) => prove(runtime, query.get('n') ?? '') },
-    get('status', () => ({ status: 200, body: statusOf(runtime, acts.startedAt) })),
+    get('status', () => ({ status: 200, body: { ...statusOf(runtime, acts.startedAt), usage: acts.usage.status() } })),
     get('waiting', () => ({ status: 200, body: waitingOf(runtime) })),
     get('figures', () => ({ status: 200, body: readingsOf(runtime) })),
     get('preview', () => ({ status: 200, body: acts.preview() ?? null })),
+    get('usage', () => ({ status: 200, body: acts.usage.status() })),
+    // as text: the bytes themselves, which another spelling of the same JSON would not be
+    act('usage/preview', async () => ({ status: 200, text: (await acts.usage.preview()) ?? '' })),
+    act('usage/collect', () => {
+      void acts.usage.collect()
+      return { status: 202, body: acts.usage.status().reading }
+    }),
     get(`decisions/${HANDLE}`, (_, match) => {
       acts.takeSpool()
       readPrompt(runtime, match[1]!)
@@ -50,8 +59,15 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
     act(`decisions/${HANDLE}/deny`, match => deny(runtime, match[1]!, acts)),
     act('sync', async () => {
       try {
-        await acts.sync()
-        await acts.report()
+        try {
+          await acts.sync()
+          await acts.report()
+        } catch (error) {
+          // rules that are refused keep no usage back
+          if ((error as { code?: string }).code !== 'unreachable') await acts.usage.sync().catch(() => {})
+          throw error
+        }
+        await acts.usage.sync()
         return { status: 200, body: { ok: true } }
       } catch (error) {
         return refuseRequest(

@@ -6,10 +6,13 @@ import {
   type RenderedAnswer,
 } from '#agent/clients/adapter.ts'
 import type { Client } from '#core/client.ts'
+import { parseRunTags } from '#core/usage/tag-text.ts'
+import { NO_TAGS, type Tags, tagsKey } from '#core/usage/tags.ts'
 import type { Judgement } from './decision.ts'
 import { hookBodyMax, type Incoming, type Reply, type Route } from './door.ts'
 import { judgeCall, noteEvent } from './judge.ts'
 import { type Runtime, record } from './runtime.ts'
+import type { Session } from './session.ts'
 
 /** Failures of one kind are chained once in this time, with how many there were. */
 const FAILURE_EVERY_MS = 60_000
@@ -103,7 +106,13 @@ function answerHook(
       return inForm(incoming, adapter.render(decision, read))
     }
     const attended = attendedOf(read, incoming.headers)
-    const judged = judgeEvent(runtime, client as Client, read, attended, incoming.arrivedMs)
+    const judged = judgeEvent(
+      runtime,
+      client as Client,
+      read,
+      { attended, runTags: runTagsOf(incoming.headers) },
+      incoming.arrivedMs,
+    )
     return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged)
   } catch (error) {
     return failed(error)
@@ -117,12 +126,15 @@ function inForm({ headers }: Incoming, { http, command }: RenderedAnswer): Reply
     : { status: http.status, text: http.body }
 }
 
+/** What came beside an event: who is at the keyboard, and (at a session's start) to whom its run belongs. */
+export type Beside = { attended: boolean | undefined; runTags?: Tags | undefined }
+
 /** Takes in one event; only a tool call can be held. */
 export function judgeEvent(
   runtime: Runtime,
   client: Client,
   event: HookEvent,
-  attended: boolean | undefined,
+  { attended, runTags }: Beside,
   arrivedMs = performance.now(),
 ): Judgement | Promise<Judgement> {
   // it has come through the door, which is all that it was sent for; a call under that name is judged like any other
@@ -130,12 +142,25 @@ export function judgeEvent(
     return { decision: { outcome: 'pass', text: '', systemMessage: CANARY_HEARD }, file: false }
   // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
   const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
+  if (event.kind === 'session_start') noteRunTags(session, runTags)
   if (event.kind === 'tool_call') {
     const canAsk = (attended ?? session.attended) === true
     return judgeCall({ runtime, client, event, session, canAsk, arrivedMs })
   }
   noteEvent(runtime, event, session)
   return { decision: { outcome: 'pass', text: '' }, file: false }
+}
+
+/** A start without tags takes none away: a hook that runs again at a resume or after compaction may not have them. */
+function noteRunTags(session: Session, runTags: Tags | undefined): void {
+  if (runTags !== undefined && tagsKey(runTags) !== tagsKey(session.runTags ?? NO_TAGS)) session.runTags = runTags
+}
+
+/** The tags of a run, as the command hook's process passed them on; undefined where it passed none. */
+export function runTagsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Tags | undefined {
+  const said = headers['x-holdpoint-tags']
+  if (typeof said !== 'string' || said.length > 8192) return undefined
+  return parseRunTags(said).tags
 }
 
 /** What the adapter could tell, else what the command hook's process said in its header. */

@@ -64,10 +64,7 @@ const actionsOf = (event: ToolCall): Action[] =>
 function planCall({ runtime, session, event, canAsk }: AskedCall, figures: Figures): Planned {
   const releases =
     runtime.state.grants.size === 0 ? NO_RELEASES : releasesFor(runtime, session.id, event.toolUseId, figures)
-  const attribution = {
-    project: session.project,
-    ...(runtime.membership ? { machine: runtime.membership.team.machine } : {}),
-  }
+  const attribution = runtime.attributionOf(session)
   const call = { actions: actionsOf(event), figures, attribution, canAsk, now: runtime.now() }
   const rules = runtime.rules.inForce()
   return { plan: decide(rules.compiled, call, releases), blocked: releases.blocked, rules }

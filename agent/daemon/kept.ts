@@ -7,6 +7,7 @@ import type { UsageState } from '#agent/clients/adapter.ts'
 import { type Home, readJson } from '#agent/home.ts'
 import type { JournalHead } from '#core/journal.ts'
 import { HourlyCount, UnguardedRow } from '#core/protocol.ts'
+import { TagsShape } from '#core/usage/tags.ts'
 import type { Session } from './session.ts'
 
 const count = z.int().check(z.gte(0))
@@ -86,6 +87,7 @@ const Who = z.object({
 })
 const Known = z.object({
   transcriptPath: z.optional(z.string()),
+  runTags: z.optional(TagsShape),
   attended: z.optional(z.boolean()),
   model: z.optional(z.string()),
   costReadAt: z.optional(z.number()),

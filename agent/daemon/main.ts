@@ -6,6 +6,7 @@ import { random } from '#agent/crypto.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
 import { pricingFrom } from '#agent/pricing/rate-card.ts'
 import { WatchedFile } from '#agent/trust/watched-file.ts'
+import { Usage } from '#agent/usage/usage.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
 import { apiRoutes } from './api.ts'
 import { Counters } from './counters.ts'
@@ -145,10 +146,12 @@ async function start(
     judged,
     counters,
     membership: undefined,
+    attributionOf: session => usage.boundaryAttribution(session),
     now,
     random,
     log,
   }
+  const usage = new Usage(runtime)
   runtime.membership = join(runtime)
   if (journal.troubles.includes('disk_full')) alarm(runtime, 'disk_full')
   for (const [answerId, { handle, toolUse }] of [...state.doubled])
@@ -179,6 +182,7 @@ async function start(
         await walk.run()
         await reporter.send()
       },
+      usage,
       stop: () => void setImmediate(() => void stop()),
       takeSpool: () => void takeSpool(runtime),
       preview: () => (runtime.membership ? reporter.preview() : undefined),
@@ -204,6 +208,8 @@ async function start(
   await walk.run()
   if (state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
   keepAll(runtime)
+  // years of history are read behind everything else
+  void usage.collect()
 
   const oneTick = async () => {
     takeSpool(runtime)
@@ -212,13 +218,16 @@ async function start(
     endWhatIsOver(runtime)
     failures.flush()
     keepAll(runtime)
+    usage.forget()
     if (!runtime.membership) {
       state.forget(now(), journal.head.seq)
+      await usage.tick()
       return
     }
     await follower.exchange().catch(() => {})
     await reporter.send().catch(error => log(`the report: ${(error as Error).message}`))
     state.forget(now(), reporter.journalTo)
+    await usage.tick()
   }
   let underWay: Promise<void> = Promise.resolve()
   const tick = (): Promise<void> => {
@@ -280,6 +289,7 @@ async function start(
       following?.stop()
       follower.stop()
       await Promise.all([
+        usage.stop(),
         hookSocket.close(),
         new Promise<void>(resolve => {
           door.close(() => resolve())

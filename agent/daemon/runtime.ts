@@ -4,12 +4,14 @@ import type { PrivateKey } from '#agent/crypto.ts'
 import type { Home } from '#agent/home.ts'
 import type { TrustStore } from '#agent/trust/store.ts'
 import type { Team } from '#agent/trust/team.ts'
+import type { Attribution } from '#core/boundary/compile.ts'
 import type { AlarmKind } from '#core/protocol.ts'
 import type { Counters } from './counters.ts'
 import type { Entry, EntryBody } from './entry.ts'
 import type { Journal } from './journal.ts'
 import type { Judged } from './judged.ts'
 import type { Rules } from './rules.ts'
+import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { State } from './state.ts'
 
@@ -31,6 +33,8 @@ export type Runtime = {
   readonly judged: Judged
   readonly counters: Counters
   membership: Membership | undefined
+  /** Whose a session's calls are, for rules that are `for:` somebody. Fast: nothing is read that was read before. */
+  attributionOf(session: Session): Attribution
   now(): number
   random(n: number): Uint8Array
   log(line: string): void

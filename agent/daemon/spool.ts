@@ -4,7 +4,7 @@ import type { ToolCall } from '#agent/clients/adapter.ts'
 import { readJson, remove } from '#agent/home.ts'
 import type { Client } from '#core/client.ts'
 import { judgeAsker } from './claim.ts'
-import { attendedOf, judgeEvent } from './hook-route.ts'
+import { attendedOf, judgeEvent, runTagsOf } from './hook-route.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 
 const FILE_MAX = 64 * 1024
@@ -57,7 +57,10 @@ function takeEvent(runtime: Runtime, { client, body, headers, why }: Spooled): v
     noteUnheard(runtime, adapter.client, event, why)
     return
   }
-  judgeEvent(runtime, adapter.client as Client, event, attendedOf(event, given))
+  judgeEvent(runtime, adapter.client as Client, event, {
+    attended: attendedOf(event, given),
+    runTags: runTagsOf(given),
+  })
 }
 
 /**

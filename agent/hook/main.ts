@@ -13,6 +13,7 @@ import { findHome } from './home-place.ts'
 import { askLoopback, type DoorAddress, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
 import { folderTrouble, socketPlace } from './socket-place.ts'
 import { declaredFields, type SpooledAlarm, type SpooledEvent, spool } from './spool.ts'
+import { tagPairs } from './tag-pairs.ts'
 
 /** Node's own start has already taken part of the two seconds. */
 const DEADLINE_MS = PAUSE_POINT_MS - 500
@@ -30,11 +31,13 @@ const leftMs = () => Math.max(50, DEADLINE_MS - (nowMs() - startedMs))
 
 /** Of an environment that also holds API keys, only these names are read. */
 function originHeaders(): Record<string, string> {
-  const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT, CLAUDE_PID } = process.env
+  const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT, CLAUDE_PID, HOLDPOINT_TAGS } = process.env
+  const tags = event === 'SessionStart' ? tagPairs(HOLDPOINT_TAGS) : ''
   return {
     ...(CLAUDE_CODE_SESSION_ATTENDED ? { 'x-holdpoint-attended': CLAUDE_CODE_SESSION_ATTENDED.slice(0, 8) } : {}),
     ...(CLAUDE_CODE_ENTRYPOINT ? { 'x-holdpoint-entrypoint': CLAUDE_CODE_ENTRYPOINT.slice(0, 64) } : {}),
     ...(CLAUDE_PID && /^\d{1,10}$/.test(CLAUDE_PID) ? { 'x-holdpoint-client-pid': CLAUDE_PID } : {}),
+    ...(tags === '' ? {} : { 'x-holdpoint-tags': tags }),
   }
 }
 

@@ -10,7 +10,7 @@ import { projectSettings } from './project-settings.ts'
 import { renderClaude, renderClaudeBroken } from './render.ts'
 import { CLAUDE_HOOK_PATH } from './settings.ts'
 import { claudeDir, installHooks, readSettingsText, uninstallHooks } from './settings-file.ts'
-import type { ClaudeUsageState } from './transcript.ts'
+import { type ClaudeUsageState, marksOf } from './transcript.ts'
 import { readClaudeSession } from './transcript-file.ts'
 
 const MANAGED_DIR = '/etc/claude-code'
@@ -61,5 +61,5 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
       })
     },
   },
-  usage: { readSession: readClaudeSession, changedSessions: changedClaudeSessions },
+  usage: { readSession: readClaudeSession, changedSessions: changedClaudeSessions, marksOf },
 }

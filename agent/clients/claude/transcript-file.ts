@@ -220,7 +220,13 @@ function readAll(state: ClaudeUsageState, home: ClientHome, session: Session, co
 const larger = (a: bigint, b: string | undefined) => (b !== undefined && BigInt(b) > a ? BigInt(b) : a)
 
 /** `UsageReader.readSession` for Claude Code. */
-export const readClaudeSession: UsageReader<ClaudeUsageState>['readSession'] = (home, session, before, pricing) => {
+export const readClaudeSession: UsageReader<ClaudeUsageState>['readSession'] = (
+  home,
+  session,
+  before,
+  pricing,
+  limits,
+) => {
   const fresh = emptyState(pricing.rateCard)
   // other prices: from the start, but never below what was shown
   const state =
@@ -229,7 +235,7 @@ export const readClaudeSession: UsageReader<ClaudeUsageState>['readSession'] = (
       : before.rateCard === pricing.rateCard
         ? before
         : { ...fresh, folders: before.folders, ...(before.mark === undefined ? {} : { mark: before.mark }) }
-  const context: Context = { price: pricing.price, budget: READ_MAX, found: nothingFound() }
+  const context: Context = { price: pricing.price, budget: limits?.bytes ?? READ_MAX, found: nothingFound() }
   let problem: Problem | undefined
   let more = false
   if (!ID.test(session.sessionId)) problem = 'no_transcript'

@@ -50,6 +50,7 @@ export const nothingFound = (): Found => ({ records: new Map(), toolUses: [], to
 
 /** Responses remembered against double counting: a hundred times a long session, about 5 MB. */
 const COUNTED_MAX = 50_000
+const PATH_MAX = 8192
 
 export function emptyState(rateCard: string): ClaudeUsageState {
   return {
@@ -65,6 +66,25 @@ export function emptyState(rateCard: string): ClaudeUsageState {
     lastAtMs: 0,
   }
 }
+
+/** A state without what was counted: where each file was read to, and no more. */
+export const marksOf = ({
+  client,
+  v,
+  rateCard,
+  folders,
+  files,
+  lastAtMs,
+  model,
+}: ClaudeUsageState): ClaudeUsageState => ({
+  ...emptyState(rateCard),
+  client,
+  v,
+  folders,
+  files,
+  lastAtMs,
+  ...(model === undefined ? {} : { model }),
+})
 
 type Json = Record<string, unknown>
 const isObject = (v: unknown): v is Json => typeof v === 'object' && v !== null && !Array.isArray(v)
@@ -229,8 +249,13 @@ function readLine(state: ClaudeUsageState, found: Found, line: Json, price: Pric
   const key = idOf(message.id) ?? requestId
   if (!isObject(message.usage) || model === undefined || model === '<synthetic>' || key === '') return
   if (agentId === undefined) state.model = model
+  const beside = {
+    ...agent,
+    ...(requestId === '' ? {} : { requestId }),
+    ...(typeof line.cwd === 'string' && line.cwd !== '' && line.cwd.length <= PATH_MAX ? { cwd: line.cwd } : {}),
+  }
   for (const [suffix, name, tokens] of usageByModel(model, message.usage))
-    countUsage(state, found, price, { key: key + suffix, model: name, atMs, tokens, ...agent }, requestId)
+    countUsage(state, found, price, { key: key + suffix, model: name, atMs, tokens, ...beside }, requestId)
 }
 
 const NEWLINE = 10

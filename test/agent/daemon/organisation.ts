@@ -16,6 +16,7 @@ import { parseJws, payloadDigest } from '#core/jws.ts'
 import { KEY_ROLES, type KeyRole, thumbprint } from '#core/key.ts'
 import { type ApprovalState, FRESH_HEADER, Report } from '#core/protocol.ts'
 import type { Root, RootEnvelope } from '#core/root.ts'
+import { openUpload, type UsageDay, type UsageUpload } from '#core/usage/upload.ts'
 
 type Keys = { owner: PrivateKey; nextOwner: PrivateKey } & Record<KeyRole, PrivateKey>
 
@@ -51,6 +52,11 @@ export class Organisation {
   requests: ApprovalRequest[] = []
   withdrawn: { handle: string; body: unknown }[] = []
   reports: Report[] = []
+  /** Uploads that were taken, and what stands for each day. */
+  uploads: { upload: UsageUpload; text: string }[] = []
+  usage = new Map<string, { seq: number; sent: UsageDay }>()
+  readonly usageSeen = new Map<number, { payload: string; answer: unknown }>()
+  refuseUsage: { status: number; code: string }[] = []
   recorded: { seq: number; head: string } | undefined
   calls: string[] = []
   down = false
@@ -248,6 +254,32 @@ export class Organisation {
     await new Promise<void>(resolve => (this.server ? this.server.close(() => resolve()) : resolve()))
   }
 
+  /** What a control plane does with an upload, as far as a machine can see it; a test may answer in its place. */
+  private takeUsage(
+    jws: string,
+    json: (value: unknown, status?: number) => { status: number; body: string },
+    refuse: (status: number, code: string, why?: string) => { status: number; body: string },
+  ) {
+    const upload = openUpload(jws, [publicPart(this.machineKey)], crypto)
+    const payload = jws.split('.')[1]!
+    const known = this.usageSeen.get(upload.seq)
+    if (known?.payload === payload) return json(known.answer)
+    if (known) return refuse(409, 'CONFLICT', 'sequence_used')
+    const refusal = this.refuseUsage.shift()
+    if (refusal) return refuse(refusal.status, refusal.code)
+    const days = upload.days.map(sent => {
+      const before = this.usage.get(sent.day)
+      const isAhead = Date.parse(sent.computedAt) > this.clock() + 10 * 60_000
+      const state = (before?.seq ?? 0) > upload.seq ? 'stale' : isAhead ? 'quarantined' : 'taken'
+      if (state === 'taken') this.usage.set(sent.day, { seq: upload.seq, sent })
+      return { day: sent.day, state, cost: '0' }
+    })
+    const answer = { seq: upload.seq, days }
+    this.usageSeen.set(upload.seq, { payload, answer })
+    this.uploads.push({ upload, text: Buffer.from(payload, 'base64url').toString('utf8') })
+    return json(answer)
+  }
+
   private async route(
     request: IncomingMessage,
     body: string,
@@ -323,6 +355,7 @@ export class Organisation {
         url: `${this.origin}/acme/approvals/${filed.handle}`,
       })
     }
+    if (path === 'usage') return this.takeUsage((JSON.parse(body) as { usage: string }).usage, json, refuse)
     const withdrawal = /^approvals\/(bnd-[0-9a-f]+)\/withdraw$/.exec(path)
     if (withdrawal) {
       this.withdrawn.push({ handle: withdrawal[1]!, body: JSON.parse(body) })

@@ -1,0 +1,67 @@
+/** What status says of usage, in lines for people: label, text, and whether it is a warning. */
+import { count, localTime, plain } from '#agent/terminal.ts'
+import type { UsageStatus } from '#agent/usage/usage.ts'
+
+export type Words = [label: string, text: string, warns: boolean]
+
+/** How far the organisation has this machine's usage, and what keeps it from having more. */
+export function uploadWords({
+  upload,
+  reading,
+  tagProblems,
+  tooOld,
+  unsound,
+  retainDays,
+  problem,
+  said,
+}: UsageStatus): Words[] {
+  const words: Words[] = []
+  const say = (text: string, warns = false) => words.push(['usage', text, warns])
+  if (upload) {
+    const { sentAt, seq, waiting, quarantined, refused, unlisted } = upload
+    const due = waiting > 0 ? `, ${count(waiting, 'day')} still to send` : ''
+    say(sentAt === undefined ? `nothing sent yet${due}` : `sent ${localTime(sentAt)} (upload ${seq})${due}`)
+    if (upload.problem)
+      say(`the newest upload was not taken (${localTime(upload.problem.at)}): ${problemWords(upload.problem)}`, true)
+    if (quarantined.length > 0)
+      say(
+        `${daysWords(quarantined)} kept apart by the control plane: this machine’s clock was ahead of its. Set the clock right; it is taken when the time has come`,
+        true,
+      )
+    if (refused.length > 0)
+      say(`${daysWords(refused)} refused by the control plane and not sent again until it changes`, true)
+    for (const [key, pct] of Object.entries(unlisted))
+      say(
+        `${pct} % of the last 30 days’ cost went up without its ${plain(key, 40)}: the value here is on no list of the organisation`,
+        true,
+      )
+  }
+  if (reading.running) say(`reading the clients’ records: ${reading.done} of ${count(reading.of, 'session')}`)
+  if (reading.problems > 0) say(`${count(reading.problems, 'session')} could not be read`, true)
+  if (problem !== undefined) say(`the ledger could not be written: ${plain(problem, 200)}`, true)
+  if (tooOld > 0) say(`${count(tooOld, 'call')} older than ${retainDays} days left out`)
+  if (unsound > 0) say(`${count(unsound, 'call')} with impossible token counts left out`, true)
+  for (const { file, line, message, remedy } of tagProblems)
+    say(`${plain(file)}:${line}: ${plain(message)} (${plain(remedy)}); the tags it had before hold`, true)
+  for (const text of said) say(plain(text))
+  return words
+}
+
+const daysWords = (days: readonly string[]) =>
+  `${days.slice(0, 3).join(', ')}${days.length > 3 ? ` and ${count(days.length - 3, 'more day')}` : ''}`
+
+/** Codes of refusals in words; what is not known is said as the control plane put it. */
+function problemWords({ code, message }: { code: string; message: string }): string {
+  switch (code) {
+    case 'NOT_FOUND':
+      return 'this control plane takes no usage yet; it is kept here and sent once it does'
+    case 'unreachable':
+      return 'the control plane could not be reached; everything is kept and sent later'
+    case 'RATE_LIMITED':
+      return 'too many uploads in ten minutes; it goes on by itself'
+    case 'CONFLICT':
+      return 'its number was used with another content; it goes on above that'
+    default:
+      return plain(message, 200)
+  }
+}

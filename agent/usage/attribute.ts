@@ -1,0 +1,123 @@
+import { basename } from 'node:path'
+import type { Membership } from '#agent/daemon/runtime.ts'
+import type { Problem } from '#core/boundary/problem.ts'
+import type { TrustedRuleSet } from '#core/rule-set.ts'
+import { readSpend } from '#core/rules/json.ts'
+import type { SpendRules } from '#core/rules/shape.ts'
+import { type Attributed, attribute, type SessionFacts, tagsByRules } from '#core/usage/attribution.ts'
+import { NO_TAGS, type Tags } from '#core/usage/tags.ts'
+import type { Place } from './ledger.ts'
+import { repositoryOf, repositoryTags } from './repository.ts'
+
+/** A session's folder and file are looked at again after this. */
+const AGAIN_MS = 30_000
+const SESSIONS_MAX = 2000
+
+/** Whom this machine is and belongs to, as attribution rules name it. */
+export type Self = { homeDir: string; team?: Pick<Membership['team'], 'machine' | 'label' | 'member'> | undefined }
+
+/** What is wrong with a repository's file of tags. */
+export type TagProblem = { file: string; line: number; column: number; message: string; remedy: string }
+
+type Known = { place: Place; lookedAt: number; cwd: string; runTags: Tags | undefined; file?: string; good: Tags }
+type About = { cwd?: string | undefined; runTags?: Tags | undefined }
+
+/** Where sessions belong. What a folder says is looked at now and then, and never while a call waits that was seen before. */
+export class Attributor {
+  private readonly known = new Map<string, Known>()
+  private readonly problems = new Map<string, TagProblem[]>()
+
+  constructor(private readonly monotonic: () => number = () => performance.now()) {}
+
+  /** The place of a session: from its folder, its repository's file, and what its run was given. */
+  placeOf(client: string, session: string, about: About, maxAgeMs = AGAIN_MS): Place {
+    const id = `${client}\n${session}`
+    const before = this.known.get(id)
+    const cwd = about.cwd || before?.cwd || ''
+    const now = this.monotonic()
+    if (before?.cwd === cwd && before.runTags === about.runTags && now - before.lookedAt < maxAgeMs) return before.place
+    if (this.known.size >= SESSIONS_MAX) this.known.delete(this.known.keys().next().value!)
+    const repository = cwd === '' ? undefined : repositoryOf(cwd)
+    const file = cwd === '' ? undefined : repositoryTags(cwd, repository?.root)
+    if (file) this.noteProblems(file.file, file.errors)
+    // with an error in it nothing of the file is taken; its last good tags hold as long as this process remembers them
+    const isGood = file !== undefined && file.errors.length === 0
+    const good = isGood ? file.tags : file && before && before.file === file.file ? before.good : NO_TAGS
+    const { tags, from } = attribute({ run: about.runTags, repository: good, facts: {} })
+    const place: Place = {
+      client,
+      session,
+      ...(cwd === '' ? {} : { directory: cwd }),
+      repository: repository?.names ?? [],
+      tags,
+      from,
+    }
+    this.known.set(id, {
+      place,
+      lookedAt: now,
+      cwd,
+      runTags: about.runTags,
+      ...(file ? { file: file.file } : {}),
+      good,
+    })
+    return place
+  }
+
+  private noteProblems(file: string, errors: readonly Problem[]): void {
+    if (errors.length === 0) this.problems.delete(file)
+    else if (this.problems.has(file) || this.problems.size < 20)
+      this.problems.set(
+        file,
+        errors.slice(0, 5).map(({ line, column, message, remedy }) => ({ file, line, column, message, remedy })),
+      )
+  }
+
+  tagProblems(): TagProblem[] {
+    return [...this.problems.values()].flat()
+  }
+}
+
+/** What attribution rules are matched against. Nothing of the session's environment is known: no hook passes it on. */
+export function factsOf(place: Place, { homeDir, team }: Self): SessionFacts {
+  const { directory, repository } = place
+  const isBelowHome = directory?.startsWith(`${homeDir}/`) === true
+  return {
+    repository,
+    ...(directory === undefined
+      ? {}
+      : {
+          directory: [directory, basename(directory), ...(isBelowHome ? [`~${directory.slice(homeDir.length)}`] : [])],
+        }),
+    ...(team
+      ? {
+          machine: [team.machine, ...(team.label === undefined ? [] : [team.label])],
+          member: [team.member.id, team.member.name],
+        }
+      : {}),
+  }
+}
+
+/** To whom the calls of a place belong: what was said here, then what the organisation's rules say. */
+export function attributionOf(place: Place, rules: SpendRules | undefined, self: Self): Attributed {
+  const tags: Record<string, string> = { ...place.tags }
+  const from: Record<string, Attributed['from'][string]> = { ...place.from }
+  for (const [key, value] of Object.entries(tagsByRules(rules?.attribution ?? [], factsOf(place, self))))
+    if (!Object.hasOwn(tags, key)) {
+      tags[key] = value
+      from[key] = 'organisation'
+    }
+  return { tags, from }
+}
+
+const read = new WeakMap<TrustedRuleSet, ReturnType<typeof readSpend>>()
+
+/** The sections about spend of the set in force, read once. */
+export function spendOf(set: TrustedRuleSet | undefined): ReturnType<typeof readSpend> | undefined {
+  if (set === undefined) return undefined
+  let spend = read.get(set)
+  if (spend === undefined) {
+    spend = readSpend(set.set)
+    read.set(set, spend)
+  }
+  return spend
+}

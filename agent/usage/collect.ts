@@ -1,0 +1,120 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { ChangedSession, ClientAdapter, ClientHome, UsageState } from '#agent/clients/adapter.ts'
+import type { Tags } from '#core/usage/tags.ts'
+import type { Attributor } from './attribute.ts'
+import type { Ledger } from './ledger.ts'
+import type { Marks } from './marks.ts'
+
+/** What is read before others get their turn: a few milliseconds. */
+const SLICE_BYTES = 1024 * 1024
+/** Sessions of the last two days are looked at each time: a subagent's file may move on while the session's own does not. */
+const LOOK_MS = 2 * 24 * 3600_000
+/** What changed while the last walk was under way, and a clock that is not quite the file system's. */
+const OVERLAP_MS = 2 * 60_000
+
+/** How far reading has come. `sessions` of how many that changed; since the first walk, or of the walk under way. */
+export type CollectProgress = { running: boolean; done: number; of: number; since?: string; problems: number }
+
+/** The ledger prices: here nothing is. */
+const UNPRICED = { rateCard: 'ledger', price: () => ({ picoUsd: 0n, fallback: false }) }
+
+type Deps = {
+  adapters: ReadonlyMap<string, ClientAdapter>
+  clientHome: ClientHome
+  ledger: Ledger
+  marks: Marks
+  attributor: Attributor
+  now(): number
+  /** What hooks have told of a session. */
+  knownSession(client: string, session: string): { cwd: string; runTags?: Tags | undefined } | undefined
+}
+
+/**
+ * Reads what the clients record of their own calls into the ledger: all there is at first, what is new after that. In slices
+ * between which everything else goes on. Calls first, then the mark that says so: a crash in between reads them again.
+ */
+export class Collector {
+  readonly progress: CollectProgress = { running: false, done: 0, of: 0, problems: 0 }
+  private newest: Promise<void> = Promise.resolve()
+  private stopping = false
+
+  constructor(private readonly deps: Deps) {}
+
+  /** Reads once more, after what is under way. Throws what the disk of the ledger says. */
+  run(): Promise<void> {
+    this.newest = this.newest.catch(() => {}).then(() => this.walk())
+    return this.newest
+  }
+
+  /** Ends after the slice under way; what is left is read another time. */
+  async stop(): Promise<void> {
+    this.stopping = true
+    await this.newest.catch(() => {})
+  }
+
+  private async walk(): Promise<void> {
+    if (this.stopping) return
+    const { ledger, marks, now } = this.deps
+    const { progress } = this
+    const startedAt = now()
+    Object.assign(progress, { running: true, done: 0, of: 0, problems: 0, since: new Date(startedAt).toISOString() })
+    try {
+      await ledger.open()
+      const changed = await this.find(Math.max(0, Math.min(marks.walkedTo - OVERLAP_MS, startedAt - LOOK_MS)))
+      progress.of = changed.length
+      for (const { client, session } of changed) {
+        if (this.stopping) return
+        await this.read(client, session)
+        progress.done++
+      }
+      if (startedAt - marks.walkedTo > OVERLAP_MS / 2) marks.noteWalked(startedAt)
+    } finally {
+      progress.running = false
+    }
+  }
+
+  /** Those that changed, the oldest first, so that a copied history belongs to whom it was copied from. */
+  private async find(sinceMs: number): Promise<{ client: ClientAdapter; session: ChangedSession }[]> {
+    const found: { client: ClientAdapter; session: ChangedSession }[] = []
+    for (const client of this.deps.adapters.values())
+      for (const batch of client.usage.changedSessions(this.deps.clientHome, sinceMs)) {
+        for (const session of batch) found.push({ client, session })
+        await breathe()
+      }
+    return found.sort((a, b) => a.session.changedMs - b.session.changedMs)
+  }
+
+  private async read(adapter: ClientAdapter, { sessionId, transcriptPath }: ChangedSession): Promise<void> {
+    const { marks, ledger, attributor, knownSession } = this.deps
+    const { client, usage } = adapter
+    const known = knownSession(client, sessionId)
+    let state: UsageState | undefined = marks.get(client, sessionId)
+    for (let more = true; more && !this.stopping; ) {
+      const from: UsageState | undefined = state === undefined ? undefined : structuredClone(state)
+      const read = this.readOn(adapter, { sessionId, cwd: known?.cwd || undefined, transcriptPath }, from)
+      if (read.records.length > 0) {
+        const cwd = known?.cwd || read.records.find(record => record.cwd !== undefined)?.cwd
+        const place = attributor.placeOf(client, sessionId, { cwd, runTags: known?.runTags })
+        ledger.add(read.records, place)
+      }
+      if (!read.fresh && read.problem !== 'no_transcript') this.progress.problems++
+      const mark = usage.marksOf(read.state)
+      if (JSON.stringify(mark) !== JSON.stringify(state)) marks.set(client, sessionId, mark)
+      state = mark
+      more = read.more
+      await breathe()
+    }
+  }
+
+  private readOn(adapter: ClientAdapter, where: Parameters<typeof adapter.usage.readSession>[1], from?: UsageState) {
+    const read = (state: UsageState | undefined) =>
+      adapter.usage.readSession(this.deps.clientHome, where, state, UNPRICED, { bytes: SLICE_BYTES })
+    if (from === undefined) return read(undefined)
+    try {
+      return read(from)
+    } catch {
+      // a mark that cannot be gone on from: from the start, and nothing is counted twice
+      return read(undefined)
+    }
+  }
+}

@@ -1,0 +1,309 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as breathe } from 'node:timers/promises'
+import * as z from 'zod/mini'
+import type { UsageRecord } from '#agent/clients/adapter.ts'
+import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
+import type { UsageTokens } from '#core/pricing.ts'
+import type { TagSource } from '#core/usage/attribution.ts'
+import { areSound, DAY_MS, dayOf, dayStart, uniqueCalls } from '#core/usage/bucket.ts'
+import { type Tags, TagsShape } from '#core/usage/tags.ts'
+import { CallIndex, nameOf } from './call-index.ts'
+
+/** How long a call is kept: the longest budget's window, a year and a day, and a month to look back from there. */
+export const RETAIN_DAYS = 400
+/** Lines between which others get their turn. */
+const LINES_AT_ONCE = 1000
+/** Far more than a machine writes in a day; what stands beyond it is another program's. */
+const DAY_FILE_MAX = 256 * 1024 * 1024
+/** No link, and nothing that blocks. Absent on Windows, where neither lies in the way. */
+const READ_OWN = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+const FILE = /^(\d{4}-\d\d-\d\d)\.jsonl$/
+
+/** Where a session's calls belong, as it was known when they were read. */
+export type Place = {
+  client: string
+  session: string
+  /** The session's working folder. */
+  directory?: string
+  /** Names of the repository, see core/usage/attribution.ts. */
+  repository: readonly string[]
+  /** What was said on this machine: by the run, or by the repository's own file. */
+  tags: Tags
+  from: Readonly<Record<string, TagSource>>
+}
+
+/** One call of the ledger. */
+export type LedgerCall = {
+  key: string
+  model: string
+  atMs: number
+  tokens: UsageTokens
+  /** Of a subagent. */
+  subagent: boolean
+  place: Place
+}
+
+const whole = z.int().check(z.gte(0))
+const PlaceLine = z.object({
+  c: z.string(),
+  s: z.string(),
+  d: z.optional(z.string()),
+  r: z.array(z.string()),
+  t: TagsShape,
+  f: z.record(z.string(), z.enum(['run', 'parent', 'repository', 'organisation'])),
+})
+const CallLine = z.object({
+  k: z.string(),
+  q: z.optional(z.string()),
+  c: z.string(),
+  s: z.string(),
+  m: z.string(),
+  at: whole,
+  /** input, cache read, cache write 5 min, cache write 1 h, output, web searches. */
+  n: z.tuple([whole, whole, whole, whole, whole, whole]),
+  a: z.optional(z.literal(1)),
+})
+type CallLine = z.infer<typeof CallLine>
+
+const countsOf = (t: UsageTokens): CallLine['n'] => [
+  t.input,
+  t.cacheRead,
+  t.cacheWrite5m,
+  t.cacheWrite1h,
+  t.output,
+  t.webSearches,
+]
+const tokensOf = ([input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches]: CallLine['n']): UsageTokens => ({
+  input,
+  cacheRead,
+  cacheWrite5m,
+  cacheWrite1h,
+  output,
+  webSearches,
+})
+
+/**
+ * Every model call of this machine, once, in one file a UTC day. Only ever appended to: a call that is seen again, or grew, is
+ * a further line under its key, and reading takes the largest counts. So a crash between any two writes, and a reader that
+ * reads something again, change nothing. Lines that are no lines of ours (half-written, damaged) are left out.
+ */
+export class Ledger {
+  private index = new CallIndex()
+  private opening: Promise<void> | undefined
+  private isOpen = false
+  /** The newest place line of each session in each day's file that this process has written. */
+  private readonly placed = new Map<string, string>()
+  /** Calls that were not taken, since the start: older than what is kept, and with counts that no call can have. */
+  tooOld = 0
+  unsound = 0
+
+  constructor(
+    private readonly home: Home,
+    private readonly now: () => number,
+  ) {}
+
+  private pathOf(day: string): string {
+    return join(this.home.usage, 'days', `${day}.jsonl`)
+  }
+
+  /** The days there are, the oldest first. */
+  days(): string[] {
+    return ledgerDays(this.home)
+  }
+
+  /** Makes the index of what there is; before anything can be added. In slices. */
+  open(): Promise<void> {
+    this.opening ??= this.load()
+    return this.opening
+  }
+
+  private async load(): Promise<void> {
+    ensureDir(join(this.home.usage, 'days'))
+    this.forget()
+    for (const day of this.days()) {
+      const dayNumber = dayStart(day) / DAY_MS
+      let lines = 0
+      for (const line of linesOf(this.pathOf(day))) {
+        if (++lines % LINES_AT_ONCE === 0) await breathe()
+        const call = readCall(line)
+        if (call) this.note(call, dayNumber)
+      }
+      await breathe()
+    }
+    this.isOpen = true
+  }
+
+  private note({ k, c, q = '', n }: CallLine, day: number): void {
+    const key = `${c} ${k}`
+    const before = this.index.get(key)
+    const request = before?.request || (q === '' ? 0 : nameOf(q))
+    this.index.set(key, { day: before?.day ?? day, request, counts: nameOf(n.join()) })
+  }
+
+  /**
+   * Adds calls of one session. What stands there already is not written again. Throws what the disk says; what was written by
+   * then stays, and adding all of them again is right.
+   */
+  add(records: readonly UsageRecord[], place: Place): void {
+    if (!this.isOpen) throw new Error('the ledger is not open')
+    const oldest = Math.floor(this.now() / DAY_MS) - RETAIN_DAYS
+    const byDay = new Map<number, CallLine[]>()
+    for (const record of records) {
+      if (!areSound(record.tokens)) {
+        this.unsound++
+        continue
+      }
+      const line = this.lineOf(record, place)
+      const known = this.index.get(`${line.c} ${line.k}`)
+      const day = known?.day ?? Math.floor(line.at / DAY_MS)
+      if (day < oldest) this.tooOld++
+      else if (known?.counts !== nameOf(line.n.join())) byDay.set(day, [...(byDay.get(day) ?? []), line])
+    }
+    for (const [day, lines] of byDay) {
+      this.append(dayOf(day * DAY_MS), lines, place)
+      for (const line of lines) this.note(line, day)
+    }
+  }
+
+  /** One id under two request ids is two calls: a gateway that uses ids again. */
+  private lineOf({ key, requestId, model, atMs, tokens, agentId }: UsageRecord, place: Place): CallLine {
+    const known = this.index.get(`${place.client} ${key}`)
+    const isOther =
+      known !== undefined && known.request !== 0 && requestId !== undefined && known.request !== nameOf(requestId)
+    return {
+      k: isOther ? `${key}|${requestId}` : key,
+      ...(requestId === undefined ? {} : { q: requestId }),
+      c: place.client,
+      s: place.session,
+      m: model,
+      at: atMs > 0 ? Math.floor(atMs) : this.now(),
+      n: countsOf(tokens),
+      ...(agentId === undefined ? {} : { a: 1 as const }),
+    }
+  }
+
+  private append(day: string, lines: CallLine[], place: Place): void {
+    const { client: c, session: s, directory: d, repository: r, tags: t, from: f } = place
+    const where = JSON.stringify({ c, s, ...(d === undefined ? {} : { d }), r, t, f })
+    const at = `${day} ${c} ${s}`
+    const isNew = this.placed.get(at) !== where
+    const text = `${isNew ? `${where}\n` : ''}${lines.map(line => JSON.stringify(line)).join('\n')}\n`
+    const { disk } = this.home
+    const fd = disk.open(this.pathOf(day), 'a', 0o600)
+    try {
+      // what a crash left half-written ends here, or it would swallow the next line
+      writeAll(disk, fd, Buffer.from(endsWhole(this.pathOf(day)) ? text : `\n${text}`))
+    } catch (error) {
+      this.placed.delete(at)
+      throw error
+    } finally {
+      disk.close(fd)
+    }
+    this.placed.set(at, where)
+  }
+
+  /** Deletes what is older than is kept. */
+  forget(): void {
+    const oldest = dayOf(this.now() - RETAIN_DAYS * DAY_MS)
+    for (const day of this.days()) if (day < oldest) remove(this.pathOf(day))
+    if (this.placed.size > 10_000) this.placed.clear()
+  }
+}
+
+/** The days of a home's ledger, the oldest first. */
+export function ledgerDays(home: Home): string[] {
+  try {
+    return readdirSync(join(home.usage, 'days'))
+      .flatMap(name => FILE.exec(name)?.[1] ?? [])
+      .sort()
+  } catch {
+    return []
+  }
+}
+
+/** A mark that changes whenever a day's file does; undefined when there is none. */
+export function dayMark(home: Home, day: string): string | undefined {
+  const stat = statSync(join(home.usage, 'days', `${day}.jsonl`), { throwIfNoEntry: false })
+  return stat && `${stat.ino}.${stat.size}.${stat.mtimeMs}`
+}
+
+/** A day's calls, each once, in the order in which they were first seen. Reads what is there: the writer may be another process. */
+export async function readLedgerDay(home: Home, day: string): Promise<LedgerCall[]> {
+  const places = new Map<string, Place>()
+  const calls: (LedgerCall & { key: string })[] = []
+  let lines = 0
+  for (const line of linesOf(join(home.usage, 'days', `${day}.jsonl`))) {
+    if (++lines % LINES_AT_ONCE === 0) await breathe()
+    const call = readCall(line)
+    if (call) {
+      const { k, c, s, m: model, at: atMs, n, a } = call
+      const nowhere = { client: c, session: s, repository: [], tags: {}, from: {} }
+      const place = places.get(`${c} ${s}`) ?? nowhere
+      calls.push({ key: `${c} ${k}`, model, atMs, tokens: tokensOf(n), subagent: a === 1, place })
+      continue
+    }
+    const place = readPlace(line)
+    if (place) places.set(`${place.client} ${place.session}`, place)
+  }
+  return uniqueCalls(calls)
+}
+
+function readCall(line: string): CallLine | undefined {
+  const value = parse(line)
+  const read = CallLine.safeParse(value)
+  return read.success ? read.data : undefined
+}
+
+function readPlace(line: string): Place | undefined {
+  const read = PlaceLine.safeParse(parse(line))
+  if (!read.success) return undefined
+  const { c: client, s: session, d, r: repository, t: tags, f: from } = read.data
+  return { client, session, ...(d === undefined ? {} : { directory: d }), repository, tags, from }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whole lines of a file, a piece at a time; what follows the last line break is still being written. */
+function* linesOf(path: string): Generator<string> {
+  let fd: number
+  try {
+    fd = openSync(path, READ_OWN)
+  } catch {
+    return
+  }
+  try {
+    const stat = fstatSync(fd)
+    if (!stat.isFile() || stat.size > DAY_FILE_MAX) return
+    const memory = Buffer.allocUnsafe(256 * 1024)
+    let rest = Buffer.alloc(0)
+    for (let at = 0; ; ) {
+      const got = readSync(fd, memory, 0, memory.length, at)
+      if (got === 0) return
+      at += got
+      const bytes = Buffer.concat([rest, memory.subarray(0, got)])
+      const end = bytes.lastIndexOf(10) + 1
+      rest = Buffer.from(bytes.subarray(end))
+      for (const line of bytes.toString('utf8', 0, end).split('\n')) if (line !== '') yield line
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function endsWhole(path: string): boolean {
+  const fd = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(fd)
+    const last = Buffer.alloc(1)
+    return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === 10)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import type { UsageState } from '#agent/clients/adapter.ts'
+import { ensureDir, type Home, readText, writeAll, writeAtomic } from '#agent/home.ts'
+
+/** Marks of all sessions that were ever read, a line each. */
+const FILE_MAX = 64 * 1024 * 1024
+const Line = z.object({ k: z.string(), m: z.object({ v: z.literal(1), client: z.string() }) })
+const Walked = z.object({ walkedTo: z.number() })
+
+/**
+ * How far the clients' own records were read into the ledger: a line is added for each session that moved on, after its calls
+ * were. A line too few means that something is read again, which changes nothing.
+ */
+export class Marks {
+  private readonly bySession = new Map<string, UsageState>()
+  private lines = 0
+  /** Everything that changed before this moment was looked at; milliseconds since 1970. */
+  walkedTo = 0
+
+  constructor(private readonly home: Home) {
+    const text = readText(this.path, FILE_MAX) ?? ''
+    for (const line of text.split('\n')) if (line !== '') this.take(line)
+    if (this.lines > 2 * this.bySession.size + 1000) this.rewrite()
+  }
+
+  private get path(): string {
+    return join(this.home.usage, 'marks.jsonl')
+  }
+
+  private take(line: string): void {
+    this.lines++
+    let value: unknown
+    try {
+      value = JSON.parse(line)
+    } catch {
+      return
+    }
+    const read = Line.safeParse(value)
+    if (read.success) this.bySession.set(read.data.k, (value as { m: UsageState }).m)
+    const walked = Walked.safeParse(value)
+    if (walked.success) this.walkedTo = walked.data.walkedTo
+  }
+
+  get(client: string, session: string): UsageState | undefined {
+    return this.bySession.get(`${client}\n${session}`)
+  }
+
+  get sessions(): number {
+    return this.bySession.size
+  }
+
+  set(client: string, session: string, mark: UsageState): void {
+    const k = `${client}\n${session}`
+    this.bySession.set(k, mark)
+    this.append({ k, m: mark })
+  }
+
+  noteWalked(walkedTo: number): void {
+    this.walkedTo = walkedTo
+    this.append({ walkedTo })
+  }
+
+  private append(line: object): void {
+    ensureDir(this.home.usage)
+    const { disk } = this.home
+    const fd = disk.open(this.path, 'a', 0o600)
+    try {
+      // a line of its own even after a half-written one
+      writeAll(disk, fd, Buffer.from(`\n${JSON.stringify(line)}\n`))
+    } finally {
+      disk.close(fd)
+    }
+    this.lines++
+  }
+
+  private rewrite(): void {
+    const lines = [...this.bySession].map(([k, m]) => JSON.stringify({ k, m }))
+    try {
+      writeAtomic(this.home, this.path, `${[...lines, JSON.stringify({ walkedTo: this.walkedTo })].join('\n')}\n`)
+      this.lines = lines.length + 1
+    } catch {
+      // it only stays longer than it need be
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** The ledger's calls, priced and attributed: by one way for the terminal, for uploads and for budgets. */
+import { setImmediate as breathe } from 'node:timers/promises'
+import { isAppError } from '#core/error.ts'
+import { DEFAULT_UNPRICED, type Rates } from '#core/pricing.ts'
+import { builtInRates } from '#core/rate-card/built-in.ts'
+import type { TrustedRuleSet } from '#core/rule-set.ts'
+import { rateRows } from '#core/rules/read-rates.ts'
+import { listedTags } from '#core/usage/attribution.ts'
+import { type PricedMeteredCall, USAGE_CLIENTS, type UsageClient } from '#core/usage/bucket.ts'
+import { priceMetered } from '#core/usage/reprice.ts'
+import type { TagLists } from '#core/usage/tags.ts'
+import { attributionOf, type Self, spendOf } from './attribute.ts'
+import type { LedgerCall, Place } from './ledger.ts'
+
+/** Prices and rules that calls are metered by. */
+export type Meter = {
+  rates: Rates
+  set: TrustedRuleSet | undefined
+  self: Self
+}
+
+const compiled = new WeakMap<TrustedRuleSet, Rates>()
+let card: Rates | undefined
+
+/** The built-in card with the organisation's overrides and policy. Overrides that do not fit together leave the card alone. */
+export function ratesOf(set: TrustedRuleSet | undefined): Rates {
+  card ??= builtInRates()
+  const spend = spendOf(set)
+  if (!set || !spend || (spend.rates.length === 0 && spend.unpriced === undefined)) return card
+  let rates = compiled.get(set)
+  if (rates === undefined) {
+    const overrides = spend.rates.length > 0 ? { name: set.digest, rows: rateRows(spend.rates) } : undefined
+    try {
+      rates = builtInRates(spend.unpriced ?? DEFAULT_UNPRICED, overrides)
+    } catch (error) {
+      if (!isAppError(error)) throw error
+      rates = card
+    }
+    compiled.set(set, rates)
+  }
+  return rates
+}
+
+export const makeMeter = (set: TrustedRuleSet | undefined, self: Self): Meter => ({ rates: ratesOf(set), set, self })
+
+/** A priced call with where it came from. */
+export type MeteredHere = PricedMeteredCall & { place: Place; subagent: boolean }
+
+const CALLS_AT_ONCE = 2000
+
+/**
+ * Prices and attributes calls. `lists`: only what may leave the machine stays in the tags, the rest is told as `unlisted`.
+ * Whether a plan covers a call is not read from any client yet: it is `unknown`, which is a line of its own.
+ */
+export async function meter(
+  calls: readonly LedgerCall[],
+  { rates, set, self }: Meter,
+  lists?: TagLists,
+): Promise<MeteredHere[]> {
+  const rules = spendOf(set)
+  const tagsAt = new Map<Place, ReturnType<typeof listedTags>>()
+  const metered: MeteredHere[] = []
+  for (const [i, { key, model, atMs, tokens, subagent, place }] of calls.entries()) {
+    if (i % CALLS_AT_ONCE === CALLS_AT_ONCE - 1) await breathe()
+    let found = tagsAt.get(place)
+    if (found === undefined) {
+      const { tags } = attributionOf(place, rules, self)
+      found = lists === undefined ? { tags: { ...tags }, unlisted: [] } : listedTags(tags, lists)
+      tagsAt.set(place, found)
+    }
+    const client = clientOf(place.client)
+    const call = { key, client, model, atMs, tokens, covered: 'unknown' as const, ...found }
+    metered.push({ ...priceMetered(rates, call), place, subagent })
+  }
+  return metered
+}
+
+const clientOf = (client: string): UsageClient =>
+  (USAGE_CLIENTS as readonly string[]).includes(client) ? (client as UsageClient) : 'other'

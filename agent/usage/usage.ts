@@ -1,0 +1,170 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { Runtime } from '#agent/daemon/runtime.ts'
+import type { Session } from '#agent/daemon/session.ts'
+import type { Attribution } from '#core/boundary/compile.ts'
+import { isUnsupported } from '#core/boundary/shape.ts'
+import { type Attributed, boundaryAttribution } from '#core/usage/attribution.ts'
+import { Attributor, attributionOf, type Self, spendOf, type TagProblem } from './attribute.ts'
+import { Collector, type CollectProgress } from './collect.ts'
+import { Ledger, ledgerDays, type Place, RETAIN_DAYS } from './ledger.ts'
+import { Marks } from './marks.ts'
+import { type Meter, makeMeter } from './meter.ts'
+import { Uploader, type UploadState } from './upload.ts'
+
+/** What status says of usage. `said`: what is not done here, in sentences for people. */
+export type UsageStatus = {
+  reading: CollectProgress
+  days: number
+  retainDays: number
+  tooOld: number
+  unsound: number
+  tagProblems: TagProblem[]
+  upload?: UploadState
+  problem?: string
+  said: string[]
+}
+
+/** The machine's side of spend in the daemon: reads calls into the ledger, says whose they are, and sends their sums. */
+export class Usage {
+  private readonly ledger: Ledger
+  private readonly attributor = new Attributor()
+  private readonly collector: Collector
+  private readonly uploader: Uploader
+  private readonly attributed = new WeakMap<Place, { by: unknown; found: Attributed }>()
+  private problem: string | undefined
+
+  constructor(private readonly runtime: Runtime) {
+    const { home, adapters, clientHome } = runtime
+    const now = () => runtime.now()
+    this.ledger = new Ledger(home, now)
+    this.collector = new Collector({
+      adapters,
+      clientHome,
+      ledger: this.ledger,
+      marks: new Marks(home),
+      attributor: this.attributor,
+      now,
+      knownSession: (client, session) => runtime.sessions.get(client, session),
+    })
+    this.uploader = new Uploader({
+      home,
+      now,
+      membership: () => runtime.membership,
+      meter: () => this.meter(),
+    })
+  }
+
+  private get self(): Self {
+    return { homeDir: this.runtime.clientHome.homeDir, team: this.runtime.membership?.team }
+  }
+
+  private meter(): Meter {
+    return makeMeter(this.runtime.rules.inForce().set, this.self)
+  }
+
+  /** To whom a session's calls belong now. What its folder says is as old as the newest look at it. */
+  attributedTo(session: Session): Attributed {
+    const { client, id, cwd, runTags } = session
+    const place = this.attributor.placeOf(client, id, { cwd, runTags }, Number.POSITIVE_INFINITY)
+    const { set } = this.runtime.rules.inForce()
+    const before = this.attributed.get(place)
+    if (before && before.by === set) return before.found
+    const found = attributionOf(place, spendOf(set), this.self)
+    this.attributed.set(place, { by: set, found })
+    return found
+  }
+
+  /**
+   * What boundaries are judged by. Where the organisation lists projects the tag alone says which one it is; elsewhere the
+   * repository's name stands for it.
+   */
+  boundaryAttribution(session: Session): Attribution {
+    const { membership, rules } = this.runtime
+    const found = boundaryAttribution(this.attributedTo(session).tags, membership?.team.machine)
+    const listsProjects = (spendOf(rules.inForce().set)?.tags.project?.length ?? 0) > 0
+    return found.project !== undefined || listsProjects ? found : { ...found, project: session.project }
+  }
+
+  /** Reads what the clients have recorded. What goes wrong is told in status and tried again. */
+  async collect(): Promise<void> {
+    try {
+      await this.collector.run()
+      this.problem = undefined
+    } catch (error) {
+      this.problem = (error as Error).message
+      this.runtime.log(`the usage ledger: ${this.problem}`)
+    }
+  }
+
+  /** What happens each minute: reading, and sending when it is time. */
+  async tick(): Promise<void> {
+    await this.collect()
+    if (!this.uploader.isDue(this.readsBudget())) return
+    await this.uploader.send().catch(error => this.runtime.log(`the upload of usage: ${(error as Error).message}`))
+  }
+
+  /** Reads and sends now. A control plane that takes no usage yet is no failure: status says so. */
+  async sync(): Promise<void> {
+    await this.collect()
+    await this.uploader.send().catch(error => {
+      if ((error as { code?: string }).code !== 'NOT_FOUND') throw error
+    })
+  }
+
+  /** The exact bytes of the next upload; see {@link Uploader.preview}. */
+  async preview(): Promise<string | undefined> {
+    await this.collect()
+    return this.uploader.preview()
+  }
+
+  /** Whether a rule or budget in force wants the current day each minute. */
+  private readsBudget(): boolean {
+    const { set, rules } = this.runtime.rules.inForce()
+    return (
+      (spendOf(set)?.budgets.length ?? 0) > 0 ||
+      rules.some(
+        ({ rule, scope }) =>
+          scope === 'organisation' &&
+          !isUnsupported(rule) &&
+          rule.when.some(({ figure }) => figure === 'budget_used_pct'),
+      )
+    )
+  }
+
+  /** Deletes what is older than is kept; once a day would do. */
+  forget(): void {
+    this.ledger.forget()
+  }
+
+  status(): UsageStatus {
+    const { set } = this.runtime.rules.inForce()
+    const spend = spendOf(set)
+    const upload = this.uploader.state()
+    const { tooOld, unsound } = this.ledger
+    const byEnvironment = spend?.attribution.some(({ when }) => when.environment !== undefined) ?? false
+    return {
+      reading: this.collector.progress,
+      days: ledgerDays(this.runtime.home).length,
+      retainDays: RETAIN_DAYS,
+      tooOld,
+      unsound,
+      tagProblems: this.attributor.tagProblems(),
+      ...(upload ? { upload } : {}),
+      ...(this.problem === undefined ? {} : { problem: this.problem }),
+      said: [
+        'usage is read of Claude Code alone; other clients are not read yet',
+        'whether a plan covers a call is not read yet: all of it is "unknown", and none of it billed',
+        ...(byEnvironment
+          ? ['attribution rules by environment match nothing here: hooks pass no variables on but HOLDPOINT_TAGS']
+          : []),
+        ...(spend?.unsupported.map(({ section, name, reason }) => `${section} ${name}: ${reason}`) ?? []),
+      ],
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.collector.stop()
+    await this.uploader.idle()
+    await breathe()
+  }
+}

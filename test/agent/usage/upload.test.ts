@@ -1,0 +1,283 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { UsageBucket } from '#core/usage/upload.ts'
+import { Organisation } from '../daemon/organisation.ts'
+import { Machine, onCleanup } from '../daemon/world.ts'
+
+const DAY_MS = 24 * 3600_000
+const RULES = 'boundaries: []\n'
+const TAGS = { tenant: ['acme', 'globex'], project: ['billing-api'] }
+
+let org: Organisation
+let machine: Machine
+beforeEach(async () => {
+  org = new Organisation()
+  machine = new Machine()
+  // in the middle of a day, so that a few minutes to and fro stay in it
+  machine.offset = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2 - Date.now()
+  org.clock = machine.now
+  await org.listen()
+  onCleanup(() => org.close())
+  machine.join(org)
+})
+
+const today = () => new Date(machine.now()).toISOString().slice(0, 10)
+const buckets = (day = today()): UsageBucket[] => org.usage.get(day)?.sent.buckets ?? []
+const outputOf = (day?: string) => buckets(day).reduce((sum, { tokens }) => sum + tokens.output, 0)
+const preview = () => machine.ask('POST', '/api/usage/preview', { token: 'api', body: '{}' })
+const status = async () => (await machine.ask('GET', '/api/usage', { token: 'api' })).json
+const sync = () => machine.ask('POST', '/api/sync', { token: 'api', body: '{}' })
+const attribution = (rules: object[] = [], tags: object = TAGS) => ({ attribution: [{ tags, rules }] })
+
+describe('an upload', () => {
+  test('carries each call once, in the quarter hour of its UTC day, priced by its model', async () => {
+    machine.spend(1, { id: 'msg_a' })
+    machine.spend(2, { id: 'msg_b' })
+    await machine.start()
+    await sync()
+    expect(buckets()).toHaveLength(1)
+    expect(buckets()[0]).toMatchObject({
+      quarter: 48,
+      client: 'claude-code',
+      provider: 'anthropic',
+      model: 'claude-opus-4-6',
+      covered: 'unknown',
+      rate: 'card',
+      tags: {},
+      calls: 2,
+      tokens: { output: 120_000 },
+      cost: '3',
+    })
+  })
+
+  test('is the bytes that preview showed, and nothing is due after it', async () => {
+    machine.spend(1)
+    await machine.start()
+    const shown = (await preview()).body
+    machine.spend(2)
+    await sync()
+    expect(org.uploads[0]!.text).toBe(shown)
+    // what came after the preview follows in an upload of its own
+    expect(org.uploads).toHaveLength(2)
+    expect(outputOf()).toBe(120_000)
+    expect((await preview()).body).toBe('')
+    await sync()
+    expect(org.uploads).toHaveLength(2)
+  })
+
+  test('leaves out what is from before this machine joined', async () => {
+    machine.spend(5, { at: machine.now() - 1000 })
+    machine.spend(7, { at: machine.now() - 3 * DAY_MS })
+    machine.spend(1, { at: machine.now() + 1000 })
+    await machine.start()
+    await sync()
+    expect([...org.usage.keys()]).toEqual([today()])
+    expect(outputOf()).toBe(40_000)
+  })
+
+  test('of weeks without a control plane catches up with every day, once', async () => {
+    const joined = machine.now()
+    await machine.start()
+    org.goDown()
+    for (let day = 0; day < 60; day++) machine.spend(1, { at: joined + day * DAY_MS + 1000 })
+    machine.offset += 60 * DAY_MS
+    await machine.daemon.tick()
+    expect(org.uploads).toHaveLength(0)
+    org.down = false
+    await sync()
+    expect(org.uploads.map(({ upload }) => upload.days.length)).toEqual([40, 20])
+    expect(org.usage.size).toBe(60)
+    expect([...org.usage.values()].every(({ sent }) => sent.buckets[0]!.calls === 1)).toBe(true)
+  })
+
+  test('whose answer was lost is sent again byte for byte', async () => {
+    machine.spend(1)
+    await machine.start()
+    await preview()
+    const kept = readFileSync(join(machine.home.usage, 'upload.json'), 'utf8')
+    await sync()
+    await machine.daemon.stop()
+    // as if the process had died between the control plane's answer and its own note of it
+    writeFileSync(join(machine.home.usage, 'upload.json'), kept)
+    await machine.start()
+    machine.spend(2)
+    await sync()
+    expect(org.uploads.map(({ upload }) => upload.seq)).toEqual([1, 2])
+    expect(outputOf()).toBe(120_000)
+  })
+
+  test('goes on above the numbers that were used when its own count was put back', async () => {
+    await machine.start()
+    for (let i = 0; i < 3; i++) {
+      machine.spend(1)
+      await sync()
+    }
+    await machine.daemon.stop()
+    rmSync(join(machine.home.usage, 'upload.json'))
+    await machine.start()
+    machine.spend(1)
+    await sync()
+    expect(org.usage.get(today())!.seq).toBeGreaterThan(3)
+    expect(outputOf()).toBe(160_000)
+  })
+
+  test('is sent each hour, and each minute while a budget is read', async () => {
+    org.publish(RULES)
+    await machine.start()
+    await machine.daemon.sync()
+    await machine.daemon.tick()
+    machine.spend(1)
+    machine.offset += 60_000
+    await machine.daemon.tick()
+    expect(outputOf()).toBe(0)
+    const budget = {
+      name: 'monthly',
+      amount: '500',
+      currency: 'USD',
+      window: 'monthly',
+      zone: 'UTC',
+      basis: 'equivalent',
+      steps: [50],
+      owners: ['role:admin'],
+    }
+    org.publish(RULES, { budgets: [budget] })
+    await machine.daemon.sync()
+    await machine.daemon.tick()
+    expect(outputOf()).toBe(40_000)
+    org.publish(RULES)
+    await machine.daemon.sync()
+    machine.spend(1)
+    await machine.daemon.tick()
+    expect(outputOf()).toBe(40_000)
+    machine.offset += 3600_000
+    await machine.daemon.tick()
+    expect(outputOf()).toBe(80_000)
+  })
+
+  test('that is kept apart, refused or not taken at all says so in status, and holds nothing else up', async () => {
+    await machine.start()
+    machine.spend(1)
+    const clock = org.clock
+    org.clock = () => clock() - 3600_000
+    await sync()
+    expect((await status()).upload.quarantined).toEqual([today()])
+    org.clock = clock
+    machine.offset += 2 * 3600_000
+    await machine.daemon.tick()
+    expect(outputOf()).toBe(40_000)
+    expect((await status()).upload.quarantined).toEqual([])
+    machine.spend(1)
+    org.refuseUsage.push({ status: 400, code: 'BAD_INPUT' })
+    expect((await sync()).status).toBe(502)
+    expect((await status()).upload).toMatchObject({ refused: [today()], problem: { code: 'BAD_INPUT' } })
+    machine.spend(1)
+    expect((await sync()).status).toBe(200)
+    expect((await status()).upload.refused).toEqual([])
+    expect(outputOf()).toBe(120_000)
+    org.refuseUsage.push({ status: 404, code: 'NOT_FOUND' })
+    machine.spend(1)
+    expect((await sync()).status).toBe(200)
+    expect((await status()).upload.problem.code).toBe('NOT_FOUND')
+  })
+})
+
+describe('attribution', () => {
+  const repo = () => join(machine.cwd)
+  const git = (url: string) => {
+    mkdirSync(join(repo(), '.git'), { recursive: true })
+    writeFileSync(join(repo(), '.git', 'config'), `[remote "origin"]\n\turl = ${url}\n`)
+  }
+  const tagsSent = async () => {
+    machine.spend(1)
+    await sync()
+    return buckets().map(({ tags }) => tags)
+  }
+
+  test.each([
+    ['repository', 'billing-*'],
+    ['repository', 'github.com/acme/*'],
+    ['directory', '*/dev/project'],
+    ['directory', '~/project'],
+    ['machine', () => org.machine],
+    ['member', () => org.member],
+  ])('follows the organisation’s rule by %s %s', async (condition, pattern) => {
+    git('https://dev:secret@github.com/acme/billing-api.git')
+    const value = typeof pattern === 'string' ? pattern : pattern()
+    org.publish(RULES, attribution([{ when: { [condition]: value }, set: { tenant: 'acme' } }]))
+    await machine.start()
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([{ tenant: 'acme' }])
+  })
+
+  test('follows the repository’s own file before the rules, and the run before both', async () => {
+    git('git@github.com:acme/billing-api.git')
+    writeFileSync(join(repo(), '.holdpoint.yaml'), 'tags: { tenant: globex, project: billing-api }\n')
+    org.publish(RULES, attribution([{ when: { repository: '*' }, set: { tenant: 'acme' } }]))
+    await machine.start()
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([{ project: 'billing-api', tenant: 'globex' }])
+    await machine.hook({ hook_event_name: 'SessionStart', source: 'startup' }, { 'x-holdpoint-tags': 'tenant=acme,?' })
+    machine.offset += 16 * 60_000
+    expect(await tagsSent()).toEqual([
+      { project: 'billing-api', tenant: 'globex' },
+      { project: 'billing-api', tenant: 'acme' },
+    ])
+  })
+
+  test('sends no value that is on no list, and says how much that is', async () => {
+    writeFileSync(join(repo(), '.holdpoint.yaml'), 'tags: { tenant: secret-client, mood: fine }\n')
+    org.publish(RULES, attribution())
+    await machine.start()
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([{}])
+    expect(org.uploads.at(-1)!.text).not.toContain('secret-client')
+    expect(org.uploads.at(-1)!.text).not.toContain('mood')
+    expect(org.usage.get(today())!.sent.unlisted).toEqual({ tenant: '1' })
+    expect((await status()).upload.unlisted).toEqual({ tenant: 100 })
+  })
+
+  test('tells an error of the repository’s file with its line, and takes nothing of it', async () => {
+    writeFileSync(join(repo(), '.holdpoint.yaml'), 'tags:\n  tenant: acme\n  project: Billing API\n')
+    org.publish(RULES, attribution())
+    await machine.start()
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([{}])
+    expect((await status()).tagProblems).toMatchObject([{ file: join(repo(), '.holdpoint.yaml'), line: 3 }])
+  })
+
+  test('is changed for what was sent when the rules change', async () => {
+    git('git@github.com:acme/billing-api.git')
+    org.publish(RULES, attribution())
+    await machine.start()
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([{}])
+    org.publish(RULES, attribution([{ when: { repository: 'billing-api' }, set: { tenant: 'acme' } }]))
+    await machine.daemon.sync()
+    await sync()
+    expect(buckets().map(({ tags }) => tags)).toEqual([{ tenant: 'acme' }])
+  })
+
+  test('decides which rules are for a session: another tenant’s holds nobody', async () => {
+    const rule = (name: string, tenant: string) =>
+      `  - name: ${name}\n    action: continue\n    when: { session_cost_usd: ">= 1" }\n    require: deny\n    stage: enforce\n    for: { tenants: [${tenant}] }\n`
+    writeFileSync(join(repo(), '.holdpoint.yaml'), 'tags: { tenant: acme }\n')
+    org.publish(`boundaries:\n${rule('theirs', 'globex')}`, attribution())
+    await machine.start()
+    await machine.daemon.sync()
+    machine.spend(2)
+    expect((await machine.hook({ tool_use_id: 'toolu_a' })).body).toBe('')
+    org.publish(`boundaries:\n${rule('theirs', 'globex')}${rule('ours', 'acme')}`, attribution())
+    await machine.daemon.sync()
+    expect((await machine.hook({ tool_use_id: 'toolu_b' })).body).toContain('ours')
+  })
+})
+
+test('a home that was never joined sends and shows nothing', async () => {
+  rmSync(machine.home.team)
+  machine.spend(1)
+  await machine.start()
+  await machine.daemon.tick()
+  expect(org.calls).toEqual([])
+  expect(existsSync(join(machine.home.usage, 'days', `${today()}.jsonl`))).toBe(true)
+})
