@@ -54,6 +54,16 @@ export function publicUrl() {
 }
 
 /**
+ * The other address of `localhost`, which listening on this one does not take; undefined where nobody is sent to localhost.
+ * @param {string} host
+ */
+export function loopbackTwin(host) {
+  if (!URL.canParse(publicUrl()) || new URL(publicUrl()).hostname !== 'localhost') return undefined
+  if (['127.0.0.1', '0.0.0.0'].includes(host)) return '::1'
+  return host === '::1' ? '127.0.0.1' : undefined
+}
+
+/**
  * The key that keeps the signing keys' custody and peppers: outside the database on purpose, 32 random bytes, base64url.
  * HOLDPOINT_SECRET where set (several replicas must share one), else kept in the data folder, readable by its owner only.
  * @param {string} data

@@ -54,7 +54,6 @@ async function serve(dev, onStop, isStopping) {
     say('  Nothing was started. Ctrl-C where it was started stops it.\n')
     return 'runs_already'
   }
-  onStop(nameRunning(data))
   await ensureInstalled(say)
   await ensureGenerated(say)
   const build = await import('./build.mjs')
@@ -68,7 +67,9 @@ async function serve(dev, onStop, isStopping) {
   const server = dev
     ? startServer([NEXT, 'dev', '--port', env.PORT, '--hostname', env.HOSTNAME], env)
     : startServer([build.SERVER], env, { banner: false })
-  const [{ signInUrl }] = await Promise.all([seed(build.SEED, env), answering(server)])
+  // named once it has the port: a later start sends people there
+  const serving = answering(server, { tells: !dev }).then(() => onStop(nameRunning(data)))
+  const [{ signInUrl }] = await Promise.all([seed(build.SEED, env), serving])
   say(`\n  Holdpoint is at ${publicUrl()}`)
   if (signInUrl) say(`  Sign in as the owner, once: ${signInUrl}`)
   say('  Ctrl-C stops it and its database; nothing is lost.\n')

@@ -5,11 +5,13 @@ import readline from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { startChild } from './child.mjs'
-import { root, wantedHost, wantedPort } from './environment.mjs'
+import { loopbackTwin, root, wantedHost, wantedPort } from './environment.mjs'
 import { findRunning } from './running.mjs'
 
 /** It names an address that is not the one to use. */
 const BANNER = /^(\s*$|▲ Next\.js|- (Local|Network):|✓ (Ready|Running next\.config))/
+
+const ENDED = 'the server ended before it answered; its words are above'
 
 /** The server of a launcher that was killed needs a moment to notice. */
 const PORT_WAIT_MS = 2500
@@ -22,13 +24,19 @@ const PORT_WAIT_MS = 2500
 export async function findPort(data) {
   const port = wantedPort()
   for (const until = Date.now() + PORT_WAIT_MS; ; await pause(100)) {
-    const error = await listenFailure(port)
-    if (!error) return undefined
-    if (error.code !== 'EADDRINUSE') throw new Error(`Cannot listen on ${wantedHost()}:${port}: ${error.message}`)
+    const error = await listenFailure(port, wantedHost())
+    if (error && error.code !== 'EADDRINUSE')
+      throw new Error(`Cannot listen on ${wantedHost()}:${port}: ${error.message}`)
+    const twin = loopbackTwin(wantedHost())
+    const isTwinTaken = !error && twin !== undefined && (await listenFailure(port, twin))?.code === 'EADDRINUSE'
+    if (!error && !isTwinTaken) return undefined
     const running = findRunning(data)
     if (running) return running
     if (Date.now() > until) {
-      const whose = (await isHoldpoint(port)) ? 'a Holdpoint with another data folder' : 'another program'
+      const isOurs = !isTwinTaken && (await isHoldpoint(port))
+      const whose = isOurs
+        ? 'a Holdpoint with another data folder'
+        : `another program${isTwinTaken ? ` (${twin})` : ''}`
       throw new Error(`Port ${port} is in use by ${whose}. Choose another: PORT=${port + 1} npm start`)
     }
   }
@@ -51,11 +59,11 @@ async function isHoldpoint(port) {
 /** The wanted host as this machine reaches it. */
 const reachable = () => (wantedHost() === '0.0.0.0' ? '127.0.0.1' : wantedHost())
 
-function listenFailure(port) {
+function listenFailure(port, host) {
   return new Promise(resolve => {
     const server = net.createServer()
     server.once('error', resolve)
-    server.listen(port, wantedHost(), () => server.close(() => resolve(undefined)))
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
   })
 }
 
@@ -81,16 +89,28 @@ export function startServer(args, env, { banner = true } = {}) {
 }
 
 /**
- * Resolves when the port answers.
+ * Resolves when the server has the wanted port. Another program may have taken it since it was looked at, and would answer
+ * there too: so the server says for itself that it listens.
  * @param {import('node:child_process').ChildProcess} server
+ * @param {{ tells?: boolean }} [options] `tells: false`: Next's development server listens in a process of its own, which
+ * cannot say so; then whoever answers at the port is taken for it
  */
-export async function answering(server) {
+export async function answering(server, { tells = true } = {}) {
+  if (tells) {
+    await new Promise((resolve, reject) => {
+      server.on('message', said => said?.holdpoint === 'listening' && resolve(undefined))
+      const end = () => reject(new Error(ENDED))
+      if (server.exitCode !== null || server.signalCode !== null) end()
+      server.once('exit', end)
+    })
+    return
+  }
   const host = reachable()
   while (server.exitCode === null && server.signalCode === null) {
     if (await connects(wantedPort(), host)) return
     await pause(25)
   }
-  throw new Error('the server ended before it answered; its words are above')
+  throw new Error(ENDED)
 }
 
 function connects(port, host) {
