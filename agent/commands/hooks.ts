@@ -12,7 +12,8 @@ import type {
 import { claude } from '#agent/clients/claude/claude.ts'
 import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
-import { type Home, readKeptText } from '#agent/home.ts'
+import { type Home, readKeptText, writeJson } from '#agent/home.ts'
+import { clientPlaceFile, clientPlaceOf } from '#agent/hook/client-place.ts'
 import { type ChosenForm, chooseForm, readAccounts } from '#agent/hook-form.ts'
 import { hookInstall, hookPrograms } from '#agent/hook-programs.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
@@ -85,6 +86,7 @@ export const hooksInstall: Command = {
       if (json) terminal.json({ ...told, ...summary(planned), dryRun: true })
       return EXIT.ok
     }
+    writeJson(home, clientPlaceFile(home.root), clientPlaceOf(process.env))
     const change = adapter.hooks.install(client, request, { dryRun: false })
     const settings = readKeptText(change.file) ?? ''
     const canary = await sendCanary(settings, adapter.hookPath, process.env, home.root)

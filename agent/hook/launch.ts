@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openToAppend } from '#agent/regular-file.ts'
+import { withClientPlace } from './client-place.ts'
 
 /**
  * What the daemon may inherit. An agent's environment holds API keys, and what a project's settings plant there
@@ -40,7 +41,10 @@ export function launchDaemon(
   statSync(program)
   const log = openLog(join(home, 'daemon.log'))
   try {
-    const kept = Object.fromEntries(INHERITED.map(name => [name, env[name]]).filter(([, value]) => value !== undefined))
+    const given = withClientPlace(home, env)
+    const kept = Object.fromEntries(
+      INHERITED.map(name => [name, given[name]]).filter(([, value]) => value !== undefined),
+    )
     const child = spawn(process.execPath, [program, 'daemon'], {
       cwd: home,
       detached: true,

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { clientPlaceFile } from '#agent/hook/client-place.ts'
 import { socketPlace } from '#agent/hook/socket-place.ts'
 import { chooseForm, readAccounts } from '#agent/hook-form.ts'
 import { RULE } from '../daemon/organisation.ts'
@@ -82,6 +83,8 @@ describe('hooks install', () => {
     expect(ran.code).toBe(0)
     expect(ran.stdout).toContain('Proved:')
     expect(ran.stdout).toContain('It stops holding when')
+    // what a later start of the daemon by a hook goes by
+    expect(JSON.parse(readFileSync(clientPlaceFile(machine.home.root), 'utf8'))).toMatchObject({ HOME: machine.folder })
     const { hookToken, port } = JSON.parse(readFileSync(machine.home.daemon, 'utf8')) as {
       hookToken: string
       port: number

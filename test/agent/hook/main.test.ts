@@ -21,6 +21,7 @@ import { build } from 'esbuild'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { proof } from '#agent/crypto.ts'
 import { seenAgents } from '#agent/guard/seen-agents.ts'
+import { clientPlaceFile, clientPlaceOf } from '#agent/hook/client-place.ts'
 import { listenerUid } from '#agent/hook/listener.ts'
 import { socketPlace } from '#agent/hook/socket-place.ts'
 import { HOOK_BODY_MAX } from '#core/limits.ts'
@@ -221,6 +222,24 @@ describe('the process that a client starts', () => {
     for (const name of ['ANTHROPIC_API_KEY', 'NODE_OPTIONS', 'HTTP_PROXY'])
       expect(started!.env).not.toHaveProperty(name)
   })
+
+  it('the daemon looks for sessions where the hooks were installed, whatever a project’s settings call home', async () => {
+    const planted = { HOME: '/tmp/planted', CLAUDE_CONFIG_DIR: '/tmp/planted/.claude' }
+    writeFileSync(clientPlaceFile(home), JSON.stringify(clientPlaceOf({ HOME: folder })))
+    await hook('Stop', undefined, planted)
+    const started = await startedDaemon()
+    expect(started!.env.HOME).toBe(folder)
+    expect(started!.env).not.toHaveProperty('CLAUDE_CONFIG_DIR')
+  })
+
+  it.each(['', '[]', 'null', '{"HOME":7}'])(
+    'what was kept of that may be damaged (%s): the daemon starts',
+    async text => {
+      writeFileSync(clientPlaceFile(home), text)
+      await hook('Stop')
+      expect(await startedDaemon()).toBeDefined()
+    },
+  )
 
   it('with a daemon that has died it does the same', async () => {
     await daemon({ on: 'port' })
