@@ -6,6 +6,7 @@ import { boundariesStatus, demote, promote } from './boundaries.ts'
 import type { Command } from './command.ts'
 import { daemonRun, daemonStart, daemonStatus, daemonStop } from './daemon.ts'
 import { explain } from './explain.ts'
+import { history } from './history.ts'
 import { hooksInstall, hooksStatus, hooksUninstall } from './hooks.ts'
 import { install } from './install.ts'
 import { join } from './join.ts'
@@ -19,6 +20,7 @@ export const COMMANDS: readonly { heading: string; commands: readonly Command[] 
   { heading: 'Setting up', commands: [install, join, leave, hooksInstall, hooksUninstall, hooksStatus] },
   { heading: 'What is held', commands: [waiting, approve, deny, explain] },
   { heading: 'Rules and figures', commands: [boundariesStatus, promote, demote, figures] },
+  { heading: 'Spend', commands: [history] },
   { heading: 'The organisation', commands: [teamStatus, teamSync, teamWeb, teamPreview] },
   { heading: 'For owners and admins', commands: [adminLogin, adminLogout, adminBoundaries, adminApprove, adminDeny] },
   { heading: 'The daemon', commands: [daemonRun, daemonStart, daemonStop, daemonStatus] },

@@ -1,0 +1,151 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { readCsv } from '#core/csv.ts'
+import { parseDecimal } from '#core/decimal.ts'
+import { CommandMachine } from '../commands/machine.ts'
+
+let machine: CommandMachine
+beforeEach(async () => {
+  machine = new CommandMachine()
+  await machine.install()
+})
+
+const HOUR_MS = 3600_000
+let n = 0
+/** One call of Claude Code in a folder of the machine, as the client records it. */
+function call(
+  folder: string,
+  output: number,
+  { model = 'claude-opus-4-6', ago = HOUR_MS, session = 'aaaa' } = {},
+): void {
+  const cwd = join(machine.folder, folder)
+  mkdirSync(cwd, { recursive: true })
+  const at = join(machine.folder, '.claude', 'projects', cwd.replace(/[^A-Za-z0-9]/g, '-'))
+  mkdirSync(at, { recursive: true })
+  const id = `msg_${n++}`
+  const line = {
+    type: 'assistant',
+    sessionId: session,
+    requestId: `req_${id}`,
+    timestamp: new Date(Date.now() - ago).toISOString(),
+    cwd,
+    message: { id, model, role: 'assistant', content: [], usage: { input_tokens: 0, output_tokens: output } },
+  }
+  appendFileSync(join(at, `${session}.jsonl`), `${JSON.stringify(line)}\n`)
+}
+const tag = (folder: string, tags: string) => {
+  mkdirSync(join(machine.folder, folder), { recursive: true })
+  writeFileSync(join(machine.folder, folder, '.holdpoint.yaml'), `tags: ${tags}\n`)
+}
+const history = (...args: string[]) => machine.run(['history', ...args])
+type Row = { value: string | null; calls: number; cost: string; unpricedAtMost: string }
+const rowsBy = async (...args: string[]): Promise<{ rows: Row[]; total: Row }> =>
+  (await history(...args, '--json')).json
+
+describe('history', () => {
+  it('reads what is on record without any daemon, by whatever key, and always to one total', async () => {
+    tag('a', '{ tenant: acme, mood: good }')
+    tag('b', '{ tenant: globex }')
+    call('a', 40_000, { session: 's1' })
+    call('a', 13, { session: 's2', ago: 26 * HOUR_MS })
+    call('b', 120_000, { session: 's3', model: 'claude-haiku-4-5' })
+    call('c', 7, { session: 's4' })
+    const by: Record<string, Row[]> = {}
+    for (const key of [
+      'tenant',
+      'project',
+      'model',
+      'day',
+      'month',
+      'client',
+      'session',
+      'directory',
+      'repository',
+      'mood',
+    ]) {
+      const { rows, total } = await rowsBy('--by', key)
+      by[key] = rows
+      expect(total).toMatchObject({ calls: 4 })
+      expect(
+        rows.reduce((sum, { calls }) => sum + calls, 0),
+        key,
+      ).toBe(4)
+      const sum = rows.reduce((all, { cost }) => all + parseDecimal(cost)!, 0n)
+      expect(sum, key).toBe(parseDecimal(total.cost))
+    }
+    expect(by.tenant!.map(({ value, calls }) => [value, calls])).toEqual([
+      ['acme', 2],
+      ['globex', 1],
+      [null, 1],
+    ])
+    expect(by.mood!.map(({ value }) => value)).toEqual(['good', null])
+    expect(by.session!.map(({ value }) => value)).toEqual(['s1', 's3', 's2', 's4'])
+  })
+
+  it('prints columns that add up, and unattributed even where it is nothing', async () => {
+    tag('a', '{ tenant: acme }')
+    call('a', 40_000)
+    const { stdout } = await history('--by', 'tenant')
+    expect(stdout).toMatch(/^Cost at list price, whatever plan covers it, since/)
+    expect(stdout).toMatch(/acme +1 +40,000 +\$1\.00/)
+    expect(stdout).toMatch(/unattributed +0 +0 +\$0\.00/)
+    expect(stdout).toMatch(/total +1 +40,000 +\$1\.00/)
+  })
+
+  it('shows models without a price beside the total, at most', async () => {
+    call('a', 40_000)
+    call('a', 1000, { model: 'claude-unheard-of-9' })
+    const { total, ...rest } = await rowsBy('--by', 'model')
+    expect(total.cost).toBe('1')
+    expect(Number(total.unpricedAtMost)).toBeGreaterThan(0)
+    expect(rest.rows.find(({ value }) => value === 'claude-unheard-of-9')!.cost).toBe('0')
+    const { stdout } = await history('--by', 'model')
+    expect(stdout).toContain('unpriced, at most')
+    expect(stdout).toContain('not in the cost: claude-unheard-of-9')
+  })
+
+  it('counts from a day on, and says what it cannot take', async () => {
+    call('a', 40_000)
+    call('a', 80_000, { ago: 5 * 24 * HOUR_MS })
+    expect((await rowsBy('--since', '2d')).total.calls).toBe(1)
+    expect((await rowsBy('--since', '2020-01-01')).total.calls).toBe(2)
+    for (const since of ['30', '0d', '900d', '2026-13-01', 'yesterday'])
+      expect((await history('--since', since)).code, since).toBe(2)
+    expect((await history('--by', 'No Key')).code).toBe(2)
+    expect((await history('--csv', '--json')).code).toBe(2)
+  })
+
+  it('writes a CSV with exact amounts and no formula', async () => {
+    mkdirSync(join(machine.folder, '=cmd'), { recursive: true })
+    call('a', 13)
+    const read = readCsv((await history('--by', 'model', '--csv')).stdout)
+    if (!('rows' in read)) throw new Error(read.message)
+    expect(read.rows.map(({ cells }) => cells)).toEqual([
+      [
+        'model',
+        'calls',
+        'input',
+        'cacheRead',
+        'cacheWrite5m',
+        'cacheWrite1h',
+        'output',
+        'webSearches',
+        'cost_usd',
+        'unpriced_at_most_usd',
+      ],
+      ['claude-opus-4-6', '1', '0', '0', '0', '0', '13', '0', '0.000325', '0'],
+    ])
+  })
+
+  it('is read by the daemon where one runs, and by nobody twice', async () => {
+    call('a', 40_000)
+    await history('--import')
+    await machine.run(['daemon', 'start'])
+    call('a', 40_000)
+    const imported = await history('--import', '--json')
+    expect(imported.json).toMatchObject({ by: 'daemon', problems: 0 })
+    expect((await rowsBy()).total).toMatchObject({ calls: 2, cost: '2' })
+    await machine.type(['daemon', 'stop'], 'stop\n')
+  })
+})
