@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BASES } from '#core/budget/budget.ts'
 import { endGrant, grantFigures, listGrants } from '../../features/spend/grant.ts'
+import { spendKeys } from '../../features/spend/keys.ts'
 import { STEPS } from '../../features/spend/period.ts'
 import { spendReport } from '../../features/spend/report.ts'
 import { listQuarantine } from '../../features/usage/quarantine.ts'
@@ -24,6 +25,7 @@ export const spendRouter = router({
       }),
     )
     .query(({ ctx, input: { org: _, ...asked } }) => spendReport(ctx.feature, asked)),
+  keys: inOrg.query(({ ctx }) => spendKeys(ctx.feature)),
   quarantine: inOrg.query(({ ctx }) => listQuarantine(ctx.feature)),
   grants: inOrg.query(({ ctx }) => listGrants(ctx.feature)),
   grant: inOrg
