@@ -2,6 +2,7 @@
 
 import { plainName } from '#core/email.ts'
 import { AppError, isAppError } from '#core/error.ts'
+import { whyNoSlug } from '#core/slug.ts'
 import { database } from '../db.ts'
 import { openContext } from '../features/context.ts'
 import { makeConsoleSignIn } from '../features/one-time-sign-in.ts'
@@ -10,9 +11,8 @@ import { createOrganisation } from '../features/organisation.ts'
 const [slug = '', email = '', name = slug, ownerName = email.split('@')[0] ?? ''] = process.argv.slice(2)
 
 async function make() {
-  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(slug)) {
-    throw new AppError('BAD_INPUT', `"${slug}" is no short name: small letters, digits and "-", at most 40.`)
-  }
+  const why = whyNoSlug(slug)
+  if (why) throw new AppError('BAD_INPUT', why)
   const visit = openContext({ kind: 'system', orgId: '' })
   return visit.db.$transaction(async tx => {
     if (await tx.organisation.findUnique({ where: { slug } })) {
