@@ -39,7 +39,7 @@ const CONCURRENCY = 4
 /** Approval states are swept and budgets counted each minute, sign-in's remains are swept each hour. */
 const CRON = [
   { task: 'approval.sweep', match: '* * * * *', identifier: 'approval.sweep', options: { maxAttempts: 1 } },
-  { task: 'usage.sweep', match: '*/5 * * * *', identifier: 'usage.sweep', options: { maxAttempts: 1 } },
+  { task: 'usage.sweep', match: '* * * * *', identifier: 'usage.sweep', options: { maxAttempts: 1 } },
   { task: 'budget.cut_all', match: '* * * * *', identifier: 'budget.cut_all', options: { maxAttempts: 1 } },
   { task: 'member.sweep', match: '17 * * * *', identifier: 'member.sweep', options: { maxAttempts: 1 } },
 ]

@@ -73,12 +73,24 @@ export async function makeFleet(
       `${into} select $1, 'UTC', 'month', date_trunc('month', start)::date, "machineId", "seriesId", ${added} from "UsageTotal" where "orgId" = $1 and span = 'day' group by 4, 5, 6`,
       [org.id],
     )
+    const together = (span: string, until: string) =>
+      client.query(
+        `${into} select $1, 'UTC', 'fleet-${span}', t.start, '', min(s.id), ${added} from "UsageTotal" t join "UsageSeries" s on s.id = t."seriesId"
+         where t."orgId" = $1 and t.span = '${span}' and t.start < $2::date group by t.start, s.model, s.covered, s."tagsKey"`,
+        [org.id, until],
+      )
+    await together('day', '2026-11-29')
+    await together('month', '2026-11-01')
+    await client.query(
+      `insert into "UsageStale" select distinct "orgId", zone, start, "machineId" from "UsageTotal" where "orgId" = $1 and span = 'day' and start >= '2026-11-29'`,
+      [org.id],
+    )
     await client.query(
       `insert into "UsageDay" ("orgId", "machineId", day, seq, "computedAt", "receivedAt", digest, buckets, calls, cost, "machineCost", differing, "ruleVersion", unlisted)
        select $1, "machineId", start, 1, now(), now(), 'x', ${PER_DAY}, sum(calls), sum(cost), sum(cost), 0, 0, '{}' from "UsageTotal" where "orgId" = $1 and span = 'day' group by 2, 3`,
       [org.id],
     )
-    await client.query('vacuum analyze "UsageBucket", "UsageTotal", "UsageSeries", "UsageDay", "Machine"')
+    await client.query('vacuum analyze "UsageBucket", "UsageTotal", "UsageStale", "UsageSeries", "UsageDay", "Machine"')
     return { org, machines, days, from, to: '2026-12-01', rows: rows.rowCount ?? 0 }
   } finally {
     await client.end()

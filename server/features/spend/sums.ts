@@ -43,7 +43,8 @@ const AGAIN = raw([...FIGURES.map(f => `sum(u.${f})::bigint as ${f}`), 'sum(u.co
 export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise<SpendRow[]> {
   const { by, step, filter = {}, seen = 'everybody' } = asked
   const period = cutFor(asked.period, step)
-  const parts = partsOf(orgId, period, step)
+  const byMachine = [...by, ...Object.keys(filter)].some(dimension => dimension === 'member' || dimension === 'machine')
+  const parts = partsOf(orgId, period, step, byMachine)
   if (parts.length === 0) return []
   const keys = by.map((dimension, i) => sql`${columnOf(dimension, seen)} as ${raw(`k${i}`)}`)
   const groups = raw([...by.map((_, i) => `k${i}`), 's.covered', 's.rate', ...(step ? ['u.step'] : [])].join(', '))
@@ -59,7 +60,7 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
 }
 
 /** The tables' parts that make up a period, each summed by series first, so that few rows meet their names. */
-function partsOf(orgId: string, period: Period, step: Step | undefined): Prisma.Sql[] {
+function partsOf(orgId: string, period: Period, step: Step | undefined, byMachine: boolean): Prisma.Sql[] {
   const { zone, months, days, ends } = period
   const starts = (column: string) =>
     step === 'month' || step === 'week'
@@ -67,12 +68,22 @@ function partsOf(orgId: string, period: Period, step: Step | undefined): Prisma.
       : sql`${raw(column)}::timestamp`
   const stepped = (value: () => Prisma.Sql) => (step ? sql`, ${value()} as step` : empty)
   const groups = raw(step ? '"seriesId", step' : '"seriesId"')
-  const total = (span: string, part: { from: string; to: string }) =>
+  const total = (span: string, part: { from: string; to: string }, which: Prisma.Sql) =>
     sql`select "seriesId"${stepped(() => starts('start'))}, ${SUMS} from "UsageTotal"
-      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date group by ${groups}`
+      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date ${which} group by ${groups}`
+  /** The fleet's totals where they are up to date, else its machines'. One statement sees marks and totals of one moment. */
+  const totals = (span: 'day' | 'month', part: { from: string; to: string }) => {
+    if (byMachine) return [total(span, part, empty)]
+    const stale = sql`array(select distinct date_trunc(${span}, day::timestamp)::date from "UsageStale"
+      where "orgId" = ${orgId} and zone = ${zone} and day >= ${part.from}::date and day < ${part.to}::date)`
+    return [
+      total(`fleet-${span}`, part, sql`and start <> all(${stale})`),
+      total(span, part, sql`and start = any(${stale})`),
+    ]
+  }
   const parts: Prisma.Sql[] = []
-  if (months.from < months.to) parts.push(total('month', months))
-  for (const part of days) parts.push(total('day', part))
+  if (months.from < months.to) parts.push(...totals('month', months))
+  for (const part of days) parts.push(...totals('day', part))
   for (const end of ends) {
     const at = sql`(day + quarter * interval '15 minutes')`
     const local = sql`((${at} at time zone 'UTC') at time zone ${zone})`

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db.ts'
+import { markStale } from './fleet.ts'
 
 type MachineKey = { orgId: string; machineId: string }
 
@@ -30,6 +31,7 @@ const LOCAL = `(((day + quarter * interval '15 minutes') at time zone 'UTC') at 
 export async function retotal(tx: Tx, { orgId, machineId }: MachineKey, zone: string, days: string[]): Promise<void> {
   const local = zone === 'UTC' ? days : await localDays(tx, zone, days)
   if (local.length === 0) return
+  await markStale(tx, { orgId, machineId }, zone, local)
   const put1 = (span: 'day' | 'month', sums: string, starts: string[], read: string[]) =>
     tx.$executeRawUnsafe(put(span, sums), orgId, machineId, zone, list(starts), list(read))
   await put1(

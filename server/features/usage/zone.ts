@@ -2,7 +2,7 @@ import { isZone } from '#core/budget/zone.ts'
 import { AppError } from '#core/error.ts'
 import { demand } from '#core/permission.ts'
 import { notify } from '../../bus.ts'
-import type { Db } from '../../db.ts'
+import type { Db, Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
@@ -46,7 +46,7 @@ const AT_ONCE = 200
 export async function rebuildTotals(db: Db, orgId: string): Promise<void> {
   const { timeZone, nextTimeZone: zone } = await db.organisation.findUniqueOrThrow({ where: { id: orgId } })
   if (zone === null) {
-    await db.usageTotal.deleteMany({ where: { orgId, zone: { not: timeZone } } })
+    await forgetOthers(db, orgId, timeZone)
     return
   }
   const machines = await db.machine.findMany({ where: { orgId }, select: { id: true }, orderBy: { id: 'asc' } })
@@ -72,7 +72,12 @@ export async function rebuildTotals(db: Db, orgId: string): Promise<void> {
     })
     // Changed once more meanwhile: that change has a job of its own.
     if (count === 0) return
-    await tx.usageTotal.deleteMany({ where: { orgId, zone: { not: zone } } })
+    await forgetOthers(tx, orgId, zone)
     await notify(tx, { org: orgId, what: 'settings' })
   })
+}
+
+async function forgetOthers(tx: Tx, orgId: string, zone: string): Promise<void> {
+  await tx.usageTotal.deleteMany({ where: { orgId, zone: { not: zone } } })
+  await tx.usageStale.deleteMany({ where: { orgId, zone: { not: zone } } })
 }

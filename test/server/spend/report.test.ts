@@ -5,6 +5,7 @@ import { isAppError } from '#core/error.ts'
 import type { UsageBucket } from '#core/usage/upload.ts'
 import { endGrant, grantFigures, listGrants } from '#server/features/spend/grant.ts'
 import { type Report, type ReportAsked, spendReport } from '#server/features/spend/report.ts'
+import { makeFleetTotals } from '#server/features/usage/fleet.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { changeTimeZone, rebuildTotals } from '#server/features/usage/zone.ts'
 import { useDatabase } from '../../support/db.ts'
@@ -32,7 +33,7 @@ function numbers(seed: number): (below: number) => number {
   let state = seed
   return below => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return state % below
+    return Math.floor(state / 65_536) % below
   }
 }
 const DAYS = [
@@ -248,6 +249,72 @@ describe('time', () => {
   })
 })
 
+describe('totals of the fleet', () => {
+  const make = (now = NOW) => makeFleetTotals(db.prisma, now)
+  const everything = async () =>
+    JSON.stringify(
+      await Promise.all([
+        ...KEYS.map(by => ask({ by })),
+        ask({ step: 'day' }),
+        ask({ step: 'month', by: 'model' }),
+        ask({ from: '2026-09-30T04:15', to: '2026-11-28T11:30', by: 'project', filter: { tenant: ['acme'] } }),
+      ]),
+    )
+
+  it('are read in the place of the machines’, and no report changes by it', async () => {
+    const before = await everything()
+    expect(await make()).toBeGreaterThan(5)
+    expect(await make()).toBe(0)
+    const spans = await db.prisma.usageTotal.groupBy({ by: ['span'], where: { orgId: org.id }, _count: true })
+    expect(spans.map(row => row.span).sort()).toEqual(['day', 'fleet-day', 'fleet-month', 'month'])
+    expect(await everything()).toBe(before)
+    // They are what is read: wrong ones would show.
+    await db.admin.query(
+      `update "UsageTotal" set calls = calls + 1000000 where "orgId" = $1 and span = 'fleet-month'`,
+      [org.id],
+    )
+    expect(await everything()).not.toBe(before)
+    await db.admin.query(
+      `insert into "UsageStale" select distinct "orgId", zone, start, "machineId" from "UsageTotal" where "orgId" = $1 and span = 'day' on conflict do nothing`,
+      [org.id],
+    )
+    await make()
+    expect(await everything()).toBe(before)
+  })
+
+  it('are passed over for days that changed since, from the moment of the change', async () => {
+    const machine = machines[1]!
+    const day = dayOf('2026-09-30', someBuckets(numbers(21), '2026-09-30'))
+    await takeUsage(contextOf(db.prisma, machine.actor, NOW), {
+      usage: signUsage(machine, uploadOf(machine, 60, [day])),
+    })
+    expect(all((await ask({})).total)).toBe(await ledger())
+    const before = await everything()
+    expect(await make()).toBe(1)
+    expect(await everything()).toBe(before)
+  })
+
+  it('uploads and the making of totals at once leave no date both unmarked and wrong', async () => {
+    for (let round = 0; round < 6; round++) {
+      const day = dayOf('2026-10-01', someBuckets(numbers(100 + round), '2026-10-01'))
+      await Promise.all([
+        ...machines.map(machine =>
+          takeUsage(contextOf(db.prisma, machine.actor, NOW), {
+            usage: signUsage(machine, uploadOf(machine, 100 + round, [day])),
+          }),
+        ),
+        make(),
+        make(),
+      ])
+      expect(all((await ask({})).total)).toBe(await ledger())
+      expect(all((await ask({ step: 'day' })).total)).toBe(await ledger())
+      expect(
+        (await ask({ step: 'day' })).steps.flatMap(one => one.values).reduce((sum, one) => sum + all(one.total), 0n),
+      ).toBe(await ledger())
+    }
+  })
+})
+
 describe('individuals', () => {
   const auditor = () => actorOf(org, org.ownerId, 'auditor')
 
@@ -292,7 +359,10 @@ describe('individuals', () => {
     await endGrant(by, { id })
     await endGrant(by, { id })
     expect((await ask({ by: 'member' }, lead)).rows.map(row => row.label)).toEqual(['Others'])
-    const told = await db.prisma.evidenceEntry.findMany({ where: { orgId: org.id, kind: { startsWith: 'figures.' } }, orderBy: { seq: 'asc' } })
+    const told = await db.prisma.evidenceEntry.findMany({
+      where: { orgId: org.id, kind: { startsWith: 'figures.' } },
+      orderBy: { seq: 'asc' },
+    })
     expect(told.map(entry => entry.kind)).toEqual(['figures.granted', 'figures.grant_ended'])
     expect(told.map(entry => Buffer.from(entry.bytes).toString()).join()).not.toContain(kim.memberId)
   })

@@ -1,0 +1,80 @@
+import { DAY_MS } from '#core/usage/bucket.ts'
+import type { Db, Tx } from '../../db.ts'
+
+const FIGURES = [
+  'calls',
+  'partial',
+  'input',
+  '"cacheRead"',
+  '"cacheWrite5m"',
+  '"cacheWrite1h"',
+  'output',
+  '"webSearches"',
+  'cost',
+]
+const ADDED = FIGURES.map(figure => `sum(t.${figure})`).join(', ')
+
+/**
+ * One span of one start for the whole fleet, from the machines' own. Series that differ by machine only are added up under the
+ * first of them. $1 org, $2 zone, $3 start.
+ */
+const fleetOf = (span: 'day' | 'month') => `
+  insert into "UsageTotal" ("orgId", zone, span, start, "machineId", "seriesId", ${FIGURES.join(', ')})
+  select $1, $2, 'fleet-${span}', $3::date, '', min(s.id), ${ADDED}
+  from "UsageTotal" t join "UsageSeries" s on s."orgId" = t."orgId" and s.id = t."seriesId"
+  where t."orgId" = $1 and t.zone = $2 and t.span = '${span}' and t.start = $3::date
+  group by s.client, s.provider, s.model, s.long, s.covered, s.rate, s."tagsKey"`
+
+/** Dates of one round; the rest waits for the next. */
+const AT_ONCE = 500
+
+type StaleDate = { orgId: string; zone: string; day: string }
+
+/**
+ * Makes the fleet's totals anew for dates that machines' usage has changed. Today and yesterday are left as they are, marked: they
+ * change all the time, and reports read their machines' totals. Until a date is made anew, reports do so for it too.
+ * @returns how many dates were made
+ */
+export async function makeFleetTotals(db: Db, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - 2 * DAY_MS).toISOString().slice(0, 10)
+  const dates = await db.$queryRaw<StaleDate[]>`
+    select distinct "orgId", zone, day::text from "UsageStale" where day < ${before}::date order by 1, 2, 3 limit ${AT_ONCE}`
+  for (const date of dates) await db.$transaction(tx => makeDate(tx, date))
+  return dates.length
+}
+
+/** One date: the mark goes and the totals come in one transaction, so that what is unmarked is right. */
+async function makeDate(tx: Tx, { orgId, zone, day }: StaleDate): Promise<void> {
+  // One at a time for an organisation: the last date of a month must see that it is the last.
+  await tx.$executeRaw`select pg_advisory_xact_lock(hashtext('fleet totals'), hashtext(${orgId}))`
+  // Waits for whoever is changing this date; what they leave is read below.
+  await tx.$executeRaw`delete from "UsageStale" where "orgId" = ${orgId} and zone = ${zone} and day = ${day}::date`
+  await remake(tx, 'day', orgId, zone, day)
+  const month = `${day.slice(0, 7)}-01`
+  const [rest] = await tx.$queryRaw<{ marked: boolean }[]>`
+    select exists (select from "UsageStale" where "orgId" = ${orgId} and zone = ${zone}
+      and day >= ${month}::date and day < (${month}::date + interval '1 month')) as marked`
+  if (!rest!.marked) await remake(tx, 'month', orgId, zone, month)
+}
+
+async function remake(tx: Tx, span: 'day' | 'month', orgId: string, zone: string, start: string): Promise<void> {
+  await tx.$executeRaw`
+    delete from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = ${`fleet-${span}`} and start = ${start}::date`
+  await tx.$executeRawUnsafe(fleetOf(span), orgId, zone, start)
+}
+
+/**
+ * Marks dates of a machine whose totals are about to change. The mark's row is locked even when it stands already, so that nobody
+ * takes it away before this transaction is over.
+ */
+export async function markStale(
+  tx: Tx,
+  { orgId, machineId }: { orgId: string; machineId: string },
+  zone: string,
+  dates: readonly string[],
+): Promise<void> {
+  await tx.$executeRaw`
+    insert into "UsageStale" ("orgId", zone, day, "machineId")
+    select ${orgId}, ${zone}, d, ${machineId} from unnest(${`{${dates.join(',')}}`}::date[]) d order by d
+    on conflict ("orgId", zone, day, "machineId") do update set zone = excluded.zone`
+}
