@@ -31,24 +31,35 @@ function localTime(text: string, name: string): string {
   return text.length === 10 ? `${text}T00:00` : text
 }
 
-/** Reads a period by the zone's clock. The database knows the zone's rules: the same that the totals were made by. */
+/**
+ * Reads a period by the zone's clock. The database knows the zone's rules: the same that the totals were made by.
+ * @throws AppError BAD_INPUT for what is no quarter hour of a date, and when it ends before it begins
+ */
 export async function readPeriod(db: Tx, zone: string, text: PeriodText): Promise<Period> {
   const [from, to] = [localTime(text.from, 'from'), localTime(text.to, 'to')]
-  const [row] = await db.$queryRaw<{ from: Date; to: Date }[]>`
-    select ${from}::timestamp at time zone ${zone} as "from", ${to}::timestamp at time zone ${zone} as "to"`
-  return periodBetween(db, zone, row!.from, row!.to)
+  const [row] = await db.$queryRaw<Bounds[]>`
+    select *, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt" from (
+      select "from", "to", (case when (a::timestamp at time zone ${zone}) < "from" then a + 1 else a end)::text as first, b::text as last from (
+        select "from", "to", ("from" at time zone ${zone})::date as a, ("to" at time zone ${zone})::date as b from (
+          select ${from}::timestamp at time zone ${zone} as "from", ${to}::timestamp at time zone ${zone} as "to") p) d) w`
+  return periodOf(zone, row!)
 }
 
-/** A period between two moments, which lie on quarter hours. @throws AppError BAD_INPUT when it ends before it begins */
+/** {@link readPeriod} between two moments, which lie on quarter hours: windows of another zone than the organisation's. */
 export async function periodBetween(db: Tx, zone: string, from: Date, to: Date): Promise<Period> {
-  if (to < from) throw new AppError('BAD_INPUT', 'The period ends before it begins.')
-  type Bounds = { first: string; last: string; firstAt: Date; lastAt: Date }
   const [row] = await db.$queryRaw<Bounds[]>`
-    with d as (
-      select (${from}::timestamptz at time zone ${zone})::date as a, (${to}::timestamptz at time zone ${zone})::date as b),
-    w as (select case when (a::timestamp at time zone ${zone}) < ${from}::timestamptz then a + 1 else a end as first, b as last from d)
-    select first::text, last::text, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt" from w`
-  const { first, last, firstAt, lastAt } = row!
+    select *, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt" from (
+      select "from", "to", (case when (a::timestamp at time zone ${zone}) < "from" then a + 1 else a end)::text as first, b::text as last from (
+        select "from", "to", ("from" at time zone ${zone})::date as a, ("to" at time zone ${zone})::date as b from (
+          select ${from}::timestamptz as "from", ${to}::timestamptz as "to") p) d) w`
+  return periodOf(zone, row!)
+}
+
+/** `first` and `last`: the first whole day of the zone, and the one after the last. */
+type Bounds = { from: Date; to: Date; first: string; last: string; firstAt: Date; lastAt: Date }
+
+function periodOf(zone: string, { from, to, first, last, firstAt, lastAt }: Bounds): Period {
+  if (to < from) throw new AppError('BAD_INPUT', 'The period ends before it begins.')
   // Not one whole day: all of it comes from the buckets.
   if (first >= last) return { zone, from, to, months: { from: first, to: first }, days: [], ends: [{ from, to }] }
   const ends = [

@@ -12,6 +12,7 @@ import {
 } from '#core/spend/group.ts'
 import { type Covered, totalOf, type UsageTotal } from '#core/usage/bucket.ts'
 import type { FeatureContext } from '../context.ts'
+import { shortest } from '../usage/price-day.ts'
 import { figuresSeenIn } from './grant.ts'
 import { type Period, type PeriodText, readPeriod, type Step } from './period.ts'
 import { type Seen, sumUsage, WITHHELD } from './sums.ts'
@@ -75,19 +76,21 @@ export async function spendReport(ctx: Ctx, asked: ReportAsked): Promise<Report>
   const { orgId } = ctx.actor
   const { basis = 'equivalent', step } = asked
   const by = dimensionOf(asked.by)
-  const seen = await figuresSeenIn(ctx)
+  const [seen, { timeZone: zone }] = await Promise.all([
+    figuresSeenIn(ctx),
+    ctx.db.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } }),
+  ])
   const filter = filterOf(asked.filter ?? {}, seen)
-  const { timeZone: zone } = await ctx.db.organisation.findUniqueOrThrow({
-    where: { id: orgId },
-    select: { timeZone: true },
-  })
   const period = await readPeriod(ctx.db, zone, asked)
   const most = step && STEP_DAYS[step]
   if (most !== undefined && period.to.getTime() - period.from.getTime() > most * 24 * 3600_000)
     throw new AppError('BAD_INPUT', `The period is longer than ${most} days, too long to be cut by ${step}s.`, {
       remedy: 'Choose longer steps or a shorter period.',
     })
-  const rows = await sumUsage(ctx.db, orgId, { period, by: [by], filter, seen, ...(step ? { step } : {}) })
+  const [rows, coverage] = await Promise.all([
+    sumUsage(ctx.db, orgId, { period, by: [by], filter, seen, ...(step ? { step } : {}) }),
+    coverageOf(ctx, period),
+  ])
   const { groups, total } = groupBy(rows, by, basis)
   const labels = await labelsOf(ctx, by, rows)
   return {
@@ -103,7 +106,7 @@ export async function spendReport(ctx: Ctx, asked: ReportAsked): Promise<Report>
     })),
     total: shown(total),
     steps: step ? stepsOf(rows, by) : [],
-    coverage: await coverageOf(ctx, period),
+    coverage,
   }
 }
 
@@ -176,21 +179,27 @@ async function labelsOf(ctx: Ctx, by: Dimension, rows: readonly SpendRow[]): Pro
 async function coverageOf(ctx: Ctx, period: Period): Promise<Coverage> {
   const { orgId } = ctx.actor
   const since = new Date(ctx.now.getTime() - SILENT_MS)
-  const [machines] = await ctx.db.$queryRaw<{ machines: number; reporting: number; lastAt: Date | null }[]>`
-    select count(*) filter (where "leftAt" is null and "revokedAt" is null)::int as machines,
-      count(*) filter (where "leftAt" is null and "revokedAt" is null and "usageAt" > ${since})::int as reporting, max("usageAt") as "lastAt"
-    from "Machine" where "orgId" = ${orgId}`
   const [from, to] = [period.from, new Date(period.to.getTime() - 1)].map(at => at.toISOString().slice(0, 10))
-  const [differing] = await ctx.db.$queryRaw<{ days: number; machineCost: string; cost: string }[]>`
-    select count(*)::int as days, coalesce(sum("machineCost"), 0)::text as "machineCost", coalesce(sum(cost), 0)::text as cost
-    from "UsageDay" where "orgId" = ${orgId} and day between ${from}::date and ${to}::date and differing > 0`
-  const unlisted = await ctx.db.$queryRaw<{ key: string; cost: string }[]>`
-    select u.key, sum(u.value::numeric)::text as cost from "UsageDay" d, jsonb_each_text(d.unlisted) u
-    where d."orgId" = ${orgId} and d.day between ${from}::date and ${to}::date and d.unlisted <> '{}' group by 1`
+  const [machines, differing, unlisted] = await Promise.all([
+    ctx.db.$queryRaw<Pick<Coverage, 'machines' | 'reporting' | 'lastAt' | 'quarantined'>[]>`
+      select count(*) filter (where "leftAt" is null and "revokedAt" is null)::int as machines,
+        count(*) filter (where "leftAt" is null and "revokedAt" is null and "usageAt" > ${since})::int as reporting, max("usageAt") as "lastAt",
+        (select count(*)::int from "UsageQuarantine" where "orgId" = ${orgId}) as quarantined
+      from "Machine" where "orgId" = ${orgId}`,
+    ctx.db.$queryRaw<Coverage['differing'][]>`
+      select count(*)::int as days, coalesce(sum("machineCost"), 0)::text as "machineCost", coalesce(sum(cost), 0)::text as cost
+      from "UsageDay" where "orgId" = ${orgId} and day between ${from}::date and ${to}::date and differing > 0`,
+    ctx.db.$queryRaw<{ key: string; cost: string }[]>`
+      select u.key, sum(u.value::numeric)::text as cost from "UsageDay" d, jsonb_each_text(d.unlisted) u
+      where d."orgId" = ${orgId} and d.day between ${from}::date and ${to}::date and d.unlisted <> '{}' group by 1`,
+  ])
   return {
-    ...machines!,
-    differing: differing!,
-    quarantined: await ctx.db.usageQuarantine.count({ where: { orgId } }),
-    unlisted: Object.fromEntries(unlisted.map(({ key, cost }) => [key, cost])),
+    ...machines[0]!,
+    differing: {
+      ...differing[0]!,
+      machineCost: shortest(differing[0]!.machineCost),
+      cost: shortest(differing[0]!.cost),
+    },
+    unlisted: Object.fromEntries(unlisted.map(({ key, cost }) => [key, shortest(cost)])),
   }
 }
