@@ -1,6 +1,6 @@
 'use client'
 
-import { Gauge, Inbox, Laptop, ScrollText, Settings, Shield, Users } from 'lucide-react'
+import { Coins, Gauge, Inbox, Laptop, ScrollText, Settings, Shield, Users } from 'lucide-react'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
 import type { ReactNode } from 'react'
@@ -11,6 +11,7 @@ const ICONS: Record<PlaceKey, ReactNode> = {
   overview: <Gauge aria-hidden />,
   boundaries: <Shield aria-hidden />,
   approvals: <Inbox aria-hidden />,
+  spend: <Coins aria-hidden />,
   machines: <Laptop aria-hidden />,
   members: <Users aria-hidden />,
   audit: <ScrollText aria-hidden />,

@@ -1,4 +1,4 @@
-export type PlaceKey = 'overview' | 'boundaries' | 'approvals' | 'machines' | 'members' | 'audit' | 'settings'
+export type PlaceKey = 'overview' | 'boundaries' | 'approvals' | 'spend' | 'machines' | 'members' | 'audit' | 'settings'
 export type Place = { key: PlaceKey; href: string; label: string; startsGroup?: boolean }
 
 /** The places of one organisation, in the order of the navigation. */
@@ -7,6 +7,7 @@ export function placesOf(slug: string): Place[] {
     { key: 'overview', href: `/${slug}`, label: 'Overview' },
     { key: 'boundaries', href: `/${slug}/boundaries`, label: 'Boundaries' },
     { key: 'approvals', href: `/${slug}/approvals`, label: 'Approvals' },
+    { key: 'spend', href: `/${slug}/spend`, label: 'Spend' },
     { key: 'machines', href: `/${slug}/machines`, label: 'Machines', startsGroup: true },
     { key: 'members', href: `/${slug}/members`, label: 'Members' },
     { key: 'audit', href: `/${slug}/audit`, label: 'Audit' },

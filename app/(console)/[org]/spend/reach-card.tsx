@@ -1,0 +1,94 @@
+import Link from 'next/link'
+import { Card } from '#app/_ui/card.tsx'
+import { formatCount, formatPlural } from '#app/_ui/format.ts'
+import { KeyValue, type KeyValueItem } from '#app/_ui/key-value.tsx'
+import { Time } from '#app/_ui/time.tsx'
+import { parseDecimal } from '#core/decimal.ts'
+import { moneyText } from '#core/spend/round.ts'
+import { figureOfShown, type Report, readTotal } from './figures.ts'
+
+/** How far the figures reach, and what about them is worth knowing before somebody is billed by them. */
+export function ReachCard({ org, report }: { org: string; report: Report }) {
+  const { coverage, total, basis, zone } = report
+  const { atMost, unknown, unknownAtMost } = figureOfShown(total, basis)
+  const { priced } = readTotal(total)
+  const items: KeyValueItem[] = [
+    {
+      key: 'Source',
+      value: 'Self-reported: each machine counts the calls of its own agents. Prices are this control plane’s.',
+    },
+    {
+      key: 'Machines',
+      value: (
+        <>
+          {coverage.reporting} of {formatPlural(coverage.machines, 'machine')} reported within two hours.{' '}
+          {coverage.reporting < coverage.machines && (
+            <>
+              What the others have spent since is in no figure;{' '}
+              <Link className="link" href={`/${org}/machines`}>
+                see which
+              </Link>
+              .
+            </>
+          )}
+        </>
+      ),
+    },
+    { key: 'Last upload', value: coverage.lastAt ? <Time at={coverage.lastAt} /> : 'none yet' },
+    { key: 'Clock', value: `Days begin and end by ${zone}.` },
+  ]
+  if (basis === 'equivalent')
+    items.push({
+      key: 'What covers it',
+      value: `Metered ${moneyText(priced.metered)}, under a flat plan ${moneyText(priced.plan)}, unknown ${moneyText(priced.unknown)}: all at list price.`,
+    })
+  else {
+    items.push({
+      key: 'Under a flat plan',
+      value: `${moneyText(priced.plan)} at list price, and nothing of it is billed by use.`,
+    })
+    if (unknown > 0n || unknownAtMost > 0n)
+      items.push({
+        key: 'Cover unknown',
+        value: `${moneyText(unknown + unknownAtMost)} that may or may not be billed, in no total. Declare on the machine whether a plan covers it.`,
+      })
+  }
+  if (atMost > 0n)
+    items.push({
+      key: 'Unpriced',
+      value: (
+        <>
+          At most {moneyText(atMost)}, in no total: {formatPlural(total.rates.fallback, 'call')} of models without a
+          price, counted at the dearest one. Give them one under <code>rates:</code> in the rules.
+        </>
+      ),
+    })
+  const others = [
+    total.rates.override > 0 && `${formatCount(total.rates.override)} at your own prices`,
+    total.rates.substitute > 0 && `${formatCount(total.rates.substitute)} as another model`,
+    total.rates.zero > 0 && `${formatCount(total.rates.zero)} at nothing`,
+  ].filter(Boolean)
+  if (others.length > 0) items.push({ key: 'Calls by price', value: `${others.join(', ')}; the rest at list price.` })
+  if (total.partial > 0)
+    items.push({
+      key: 'Broken off',
+      value: `${formatPlural(total.partial, 'call')} ended early; what was counted until then is in the figures.`,
+    })
+  if (coverage.differing.days > 0) {
+    const { days, machineCost, cost } = coverage.differing
+    items.push({
+      key: 'Priced differently',
+      value: `${formatPlural(days, 'machine’s day', 'machines’ days')} came to ${moneyText(parseDecimal(machineCost) ?? 0n)} there and ${moneyText(parseDecimal(cost) ?? 0n)} here; here is what counts.`,
+    })
+  }
+  if (coverage.quarantined > 0)
+    items.push({
+      key: 'Kept apart',
+      value: `${formatPlural(coverage.quarantined, 'day')} of a machine whose clock is ahead; counted once that time has come.`,
+    })
+  return (
+    <Card title="How far these figures reach">
+      <KeyValue items={items} />
+    </Card>
+  )
+}

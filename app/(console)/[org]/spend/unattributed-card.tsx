@@ -1,0 +1,81 @@
+import Link from 'next/link'
+import { Card } from '#app/_ui/card.tsx'
+import { formatCount } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
+import { Table } from '#app/_ui/table.tsx'
+import { CLIENT_NAMES, type Client } from '#core/client.ts'
+import { parseDecimal } from '#core/decimal.ts'
+import { moneyText } from '#core/spend/round.ts'
+import type { SpendAsked } from './asked.ts'
+import { figureOfShown, type Report } from './figures.ts'
+
+const MOST = 5
+
+type Props = {
+  org: string
+  asked: SpendAsked
+  /** The usage without a value of the key, by machine and by client. */
+  byMachine: Report
+  byClient: Report
+  /** What stood under values that are on no list; a decimal. */
+  unlisted: string | undefined
+}
+
+/** Why usage has no value of a key, where it comes from, and what to write so that it has one. */
+export function UnattributedCard({ org, asked, byMachine, byClient, unlisted }: Props) {
+  const key = asked.by.slice(4)
+  const from = (report: Report, kind: string) =>
+    report.rows.slice(0, MOST).map(({ value, label, total }) => ({ kind, value, label, total }))
+  const rows = [...from(byMachine, 'Machine'), ...from(byClient, 'Client')]
+  return (
+    <Card
+      title="Unattributed"
+      sub="why, and from where"
+      note={
+        <>
+          A rule under <code>attribution:</code> in the{' '}
+          <Link className="link" href={`/${org}/boundaries`}>
+            text of the rules
+          </Link>{' '}
+          gives later calls their {key}; a person can also set it for a repository or a run.
+        </>
+      }
+    >
+      <p className="border-b px-4 py-2.5 text-ink-2">
+        No rule matches the repository, folder, machine or person of these calls, and nobody set the {key} by hand.
+        {unlisted !== undefined && (
+          <>
+            {' '}
+            {moneyText(parseDecimal(unlisted) ?? 0n)} of this period’s usage had a {key} that is on no list of yours;
+            such names stay on the machine.
+          </>
+        )}
+      </p>
+      <Table
+        caption={`Where usage without a ${key} comes from`}
+        rows={rows}
+        rowKey={({ kind, value }) => `${kind} ${value}`}
+        columns={[
+          {
+            key: 'name',
+            head: 'From',
+            cell: ({ kind, value, label }) => (
+              <span className="flex min-w-0 items-baseline gap-2">
+                <span className="shrink-0 text-ink-3 text-xs">{kind}</span>
+                <Name inTable>{(kind === 'Client' && CLIENT_NAMES[value as Client]) || (label ?? value ?? '')}</Name>
+              </span>
+            ),
+          },
+          { key: 'calls', head: 'Calls', numeric: true, cell: ({ total }) => formatCount(total.calls) },
+          {
+            key: 'amount',
+            head: 'Spend',
+            numeric: true,
+            nowrap: true,
+            cell: ({ total }) => moneyText(figureOfShown(total, asked.basis).amount),
+          },
+        ]}
+      />
+    </Card>
+  )
+}
