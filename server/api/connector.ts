@@ -1,3 +1,4 @@
+import { ReleaseBody, ReserveBody, SettleBody } from '#core/budget/fleet.ts'
 import { AppError } from '#core/error.ts'
 import { HANDLE } from '#core/id.ts'
 import { REPORT_BODY_MAX, USAGE_BODY_MAX } from '#core/limits.ts'
@@ -6,6 +7,7 @@ import { UsageBody } from '#core/usage/upload.ts'
 import { clientAddress } from '../auth/client-address.ts'
 import { fileRequest } from '../features/approval/file-request.ts'
 import { answersAfter, withdrawByMachine } from '../features/approval/machine.ts'
+import { release, reserve, settle } from '../features/budget/reserve.ts'
 import { budgetsFor } from '../features/budget/serve.ts'
 import { freshFor, servedRules } from '../features/fresh.ts'
 import { joinMachine } from '../features/join.ts'
@@ -76,6 +78,16 @@ export const getBudgets = machineRoute('budgets', undefined, async ({ ctx }) => 
   const headers = { 'content-type': 'application/jose', 'cache-control': 'no-store' }
   return new Response(await budgetsFor(ctx), { headers })
 })
+
+export const postReservation = machineRoute('reservations', ReserveBody, ({ ctx, body }) => reserve(ctx, body))
+
+export const postSettle = machineRoute('reservations', SettleBody, ({ ctx, body, params }) =>
+  settle(ctx, { id: params.id ?? '', ...body }),
+)
+
+export const postRelease = machineRoute('reservations', ReleaseBody, ({ ctx, params }) =>
+  release(ctx, { id: params.id ?? '' }),
+)
 
 export const deleteMachine = machineRoute('machine', undefined, async ({ ctx }) => {
   await leave(ctx)

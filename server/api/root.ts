@@ -1,6 +1,7 @@
 import { adminLoginRouter } from './routers/admin-login.ts'
 import { approvalRouter } from './routers/approval.ts'
 import { boundaryRouter } from './routers/boundary.ts'
+import { budgetRouter } from './routers/budget.ts'
 import { evidenceRouter } from './routers/evidence.ts'
 import { machineRouter } from './routers/machine.ts'
 import { memberRouter } from './routers/member.ts'
@@ -15,6 +16,7 @@ export const appRouter = router({
   adminLogin: adminLoginRouter,
   approval: approvalRouter,
   boundary: boundaryRouter,
+  budget: budgetRouter,
   evidence: evidenceRouter,
   machine: machineRouter,
   member: memberRouter,

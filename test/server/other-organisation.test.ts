@@ -15,6 +15,7 @@ import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { createCallerFactory } from '#server/api/trpc.ts'
 import { cookieName } from '#server/auth/cookies.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
+import { reserve } from '#server/features/budget/reserve.ts'
 import { startAdminLogin } from '#server/features/credential.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
 import { grantFigures } from '#server/features/spend/grant.ts'
@@ -54,6 +55,7 @@ type Theirs = {
   invitation: string
   connection: string
   credential: string
+  reservation: string
   userCode: string
   grant: string
   request: ApprovalRequest
@@ -89,6 +91,7 @@ beforeAll(async () => {
     'Zara Elsewhere',
     'elsewhere-laptop',
     'elsewhere-rule',
+    'elsewhere-budget',
     'elsewhere-tenant',
     'their own reason',
     rows.rows[0].digest,
@@ -117,13 +120,20 @@ async function fill(): Promise<Theirs> {
   const owner = contextOf(db.prisma, actorOf(org, org.ownerId, 'owner'))
   const member = await makeMember(db.prisma, org, 'member', 'Zara Elsewhere')
   const machine = await makeMachine(db.prisma, org, member, 'elsewhere-laptop')
-  await publish(db.prisma, org, costRule('lead').replace('session-spend', 'elsewhere-rule'))
+  const budget = 'budgets:\n  - { name: elsewhere-budget, amount: 50, window: monthly }\n'
+  await publish(db.prisma, org, costRule('lead').replace('session-spend', 'elsewhere-rule') + budget)
   const request = await makeRequest(db.prisma, machine)
   const { handle } = await fileRequest(contextOf(db.prisma, machine.actor), {
     request: machine.sign('holdpoint-request+jws', request),
   })
   await takeUsage(contextOf(db.prisma, machine.actor), {
     usage: signUsage(machine, uploadOf(machine, 1, usageFor('elsewhere-tenant'))),
+  })
+  const { id: reservation } = await reserve(contextOf(db.prisma, machine.actor), {
+    budget: 'elsewhere-budget',
+    amount: '1',
+    leaseSeconds: 3600,
+    idempotencyKey: 'elsewhere-1',
   })
   const now = new Date()
   const later = new Date(now.getTime() + 3600_000)
@@ -157,7 +167,7 @@ async function fill(): Promise<Theirs> {
   const credential = `crd_${hashToken(await giveCredential(org, org.ownerId)).slice(0, 16)}`
   const { userCode } = await startAdminLogin(owner, { org: org.slug, label: 'their-laptop' })
   const { id: grant } = await grantFigures(owner, { holderId: org.ownerId, reason: 'their own reason', days: 5 })
-  return { org, member, machine, handle, invitation, connection, credential, userCode, grant, request }
+  return { org, member, machine, handle, invitation, connection, credential, reservation, userCode, grant, request }
 }
 
 /** Every row that belongs to the other organisation, in one value: nothing that we do from outside may change it. */
@@ -226,6 +236,13 @@ const PROCEDURES: Record<string, Case> = {
   'boundary.history': ownOnly,
   'boundary.version': { input: () => ({ version: 1 }), expect: 'own' },
   'boundary.rollBack': { input: () => ({ version: 1, note: 'x', etag: '"0"' }), expect: 'own' },
+  'budget.list': ownOnly,
+  'budget.get': at(() => ({ name: 'elsewhere-budget' })),
+  'budget.save': {
+    input: () => ({ budget: { name: 'x', amount: 1, window: 'daily' }, note: 'x', etag: '"0"' }),
+    expect: 'own',
+  },
+  'budget.remove': at(() => ({ name: 'elsewhere-budget', note: 'x', etag: '"0"' })),
   'evidence.list': { input: () => ({ subject: theirs.handle }), expect: 'own' },
   'machine.list': ownOnly,
   'machine.get': at(() => ({ id: theirs.machine.id })),
@@ -255,6 +272,7 @@ const PROCEDURES: Record<string, Case> = {
   'settings.removeConnection': at(() => ({ id: theirs.connection })),
   'settings.revokeCredential': at(() => ({ id: theirs.credential })),
   'settings.confirmRestore': ownOnly,
+  'spend.keys': ownOnly,
   'spend.report': { input: () => ({ ...someTime, by: 'tenant' }), expect: 'own' },
   'spend.quarantine': ownOnly,
   'spend.grants': ownOnly,
@@ -392,6 +410,31 @@ const ROUTES: Record<string, () => Record<string, { status: number | 'own'; call
     },
   }),
   budgets: () => ({ ours: { status: 'own', call: get(doors.getBudgets, mine.token) } }),
+  reservations: () => ({
+    'their budget': {
+      status: 404,
+      call: post(doors.postReservation, mine.token, {
+        budget: 'elsewhere-budget',
+        amount: '1',
+        leaseSeconds: 60,
+        idempotencyKey: 'elsewhere-1',
+      }),
+    },
+  }),
+  'reservations/[id]/settle': () => ({
+    theirs: {
+      status: 404,
+      call: post(
+        doors.postSettle,
+        mine.token,
+        { amount: '1', idempotencyKey: 'elsewhere-1' },
+        { id: theirs.reservation },
+      ),
+    },
+  }),
+  'reservations/[id]/release': () => ({
+    theirs: { status: 404, call: post(doors.postRelease, mine.token, {}, { id: theirs.reservation }) },
+  }),
   'sign-in-links': () => ({ ours: { status: 'own', call: post(doors.postSignInLink, mine.token, undefined) } }),
   // a login of theirs may be begun by anybody; that none of us can confirm it is adminLogin.confirm above
   'admin/login': () => ({

@@ -128,8 +128,8 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     `window ${text(data.window)}`,
   ],
   'budget.reservation_overrun': ({ subject, data }) => [
-    `${text(data.budget)}${budgetOf(data.of)}, by ${who(subject)}`,
-    `${text(data.reserved)} ${text(data.currency)} reserved, ${text(data.spent)} spent`,
+    `${text(data.budget)}, by ${who(subject)}`,
+    `${text(data.reserved)} reserved, ${text(data.spent)} spent`,
     data.late === true && 'after its lease had ended',
   ],
   'figures.granted': row => [

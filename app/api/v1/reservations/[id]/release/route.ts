@@ -1,0 +1,1 @@
+export { postRelease as POST } from '#server/api/connector.ts'

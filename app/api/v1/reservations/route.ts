@@ -1,0 +1,1 @@
+export { postReservation as POST } from '#server/api/connector.ts'

@@ -1,0 +1,273 @@
+import type { MemberActor } from '#core/actor.ts'
+import type { Budget } from '#core/budget/budget.ts'
+import { type DaySpend, type Forecast, forecast } from '#core/budget/forecast.ts'
+import { isExhausted, stepsReached, usedPct } from '#core/budget/use.ts'
+import { resetLabel, type Window, windowAt, windowText } from '#core/budget/window.ts'
+import { dateText, startOfDay, wallDay } from '#core/budget/zone.ts'
+import { formatDecimal, parseDecimal } from '#core/decimal.ts'
+import { MICROS_PER_UNIT } from '#core/money.ts'
+import { type FeatureContext, notFound } from '../context.ts'
+import { etagOf, newestRuleSet } from '../rule-set.ts'
+import { figuresSeenIn } from '../spend/grant.ts'
+import { budgetsInForce } from './in-force.ts'
+import { type SeriesSpend, spendBetween } from './ledger.ts'
+import { ownersOf } from './tell.ts'
+import { type Count, countBudget, countNow, type People } from './use.ts'
+
+/** Eight weeks and a day: what a forecast is made from. */
+const HISTORY_DAYS = 57
+/** A machine that was not heard of for so long is named: what it spent since is in no figure. */
+const SILENT_MS = 2 * 3600_000
+
+/** A forecast with its amounts as exact decimals. */
+export type ForecastView =
+  | Extract<Forecast, { state: 'too_early' }>
+  | (Omit<Extract<Forecast, { state: 'forecast' }>, 'expected' | 'low' | 'high'> & {
+      expected: string
+      low: string
+      high: string
+    })
+
+/** One budget, or one value's share of it, in its window of now. Amounts are exact decimals of the budget's currency. */
+export type ShareView = {
+  value: string
+  /** For people: a machine's label, a member's name, else the value. Empty for the whole organisation. */
+  label: string
+  used: string
+  /** How much of `used` is unpriced, at most so much. */
+  bound: string
+  /** Usage of which nobody knows whether it is billed; in no `used`. Zero for other budgets. */
+  unknown: string
+  /** Set aside by runs that are under way; not in `used`. */
+  reserved: string
+  /** Cut at six places. */
+  usedPct: number
+  exhausted: boolean
+  /** `reached` is so right now; `toldAt` when its owners were told, which is once. */
+  steps: { step: number; reached: boolean; toldAt: Date | null }[]
+  forecast: ForecastView
+}
+
+export type BudgetView = {
+  name: string
+  amount: string
+  currency: string
+  basis: Budget['basis']
+  window: string
+  zone: string
+  for: Budget['for'] | null
+  start: Date
+  end: Date
+  /** `resets Monday 00:00 Europe/Amsterdam`, and the moment on that zone's clock. */
+  label: string
+  next: string
+  owners: { owner: string; name: string; people: number }[]
+  shares: ShareView[]
+  /** Shares of people and machines whose figures the reader does not see. */
+  withheld: number
+}
+
+type Ctx = FeatureContext<MemberActor>
+
+/** Every budget in force with its use, forecast and steps, from the ledger as it stands; and how much of the fleet reports. */
+export async function listBudgets(ctx: Ctx) {
+  const { orgId } = ctx.actor
+  const newest = await newestRuleSet(ctx.db, orgId)
+  const { budgets, tags } = await budgetsInForce(ctx.db, orgId)
+  const { counts, people } = await countNow(ctx.db, orgId, budgets, tags, ctx.now)
+  return {
+    version: newest?.version ?? 0,
+    etag: etagOf(newest),
+    budgets: await viewsOf(ctx, budgets, counts, people),
+    coverage: await coverageOf(ctx),
+  }
+}
+
+/** One budget with what was spent on each day of its window: the days add up to what is used. */
+export async function getBudget(ctx: Ctx, input: { name: string; value?: string }) {
+  const { orgId } = ctx.actor
+  const { budgets, tags } = await budgetsInForce(ctx.db, orgId)
+  const budget = budgets.find(({ name }) => name === input.name)
+  if (!budget) throw notFound('budget')
+  const { counts, people } = await countNow(ctx.db, orgId, [budget], tags, ctx.now)
+  const [view] = await viewsOf(ctx, [budget], counts, people)
+  const share = view!.shares.find(({ value }) => value === (input.value ?? view!.shares[0]?.value))
+  if (input.value !== undefined && !share) throw notFound('budget')
+  const window = windowAt(budget.window, budget.zone, ctx.now.getTime())
+  const days = share ? await daysIn(ctx, budget, share.value, people, window) : []
+  const newest = await newestRuleSet(ctx.db, orgId)
+  return { ...view!, etag: etagOf(newest), share: share ?? null, days }
+}
+
+/** Spend of each local day of a window up to now, and what it had come to at the day's end. */
+async function daysIn(ctx: Ctx, budget: Budget, value: string, people: People, window: Window) {
+  const first = wallDay(budget.zone, window.start)
+  const last = wallDay(budget.zone, Math.min(ctx.now.getTime(), window.end - 1))
+  const { spend, dates } = await spendByDay(ctx, budget.zone, first, last)
+  const costs = costsByDay(budget, window, spend, dates, people)(value)
+  let sum = 0n
+  return dates.map((date, i) => {
+    sum += costs[i]!
+    return { date, cost: formatDecimal(costs[i]!), sum: formatDecimal(sum) }
+  })
+}
+
+async function spendByDay(ctx: Ctx, zone: string, first: number, last: number) {
+  const days = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    // A date that a zone left out has no moment of its own.
+    .filter(day => startOfDay(zone, day) < startOfDay(zone, day + 1))
+  const cuts = [...days.map(day => startOfDay(zone, day)), startOfDay(zone, last + 1)]
+  return { spend: await spendBetween(ctx.db, ctx.actor.orgId, zone, cuts), dates: days.map(dateText) }
+}
+
+/** What each value spent on each day. */
+function costsByDay(
+  budget: Budget,
+  window: Window,
+  spend: readonly SeriesSpend[],
+  dates: readonly string[],
+  people: People,
+): (value: string) => bigint[] {
+  const byDay: SeriesSpend[][] = dates.map(() => [])
+  for (const one of spend) byDay[one.span]!.push(one)
+  const counts = byDay.map(day => countBudget(budget, window, [], day, people))
+  return value => counts.map(day => day.find(count => count.value === value)?.used ?? 0n)
+}
+
+async function viewsOf(ctx: Ctx, budgets: readonly Budget[], counts: readonly Count[], people: People) {
+  const { orgId } = ctx.actor
+  const seen = await figuresSeenIn(ctx)
+  const members = await ctx.db.member.findMany({
+    where: { orgId },
+    select: { id: true, name: true, role: true, removedAt: true },
+  })
+  const present = members.filter(({ removedAt }) => removedAt === null)
+  const windows = [...new Set(counts.map(({ window }) => window.id))]
+  const told = await ctx.db.budgetStep.findMany({ where: { orgId, windowId: { in: windows } } })
+  const held = await ctx.db.$queryRaw<{ budget: string; value: string; amount: string }[]>`
+    select budget, value, sum(amount)::text as amount from "Reservation"
+    where "orgId" = ${orgId} and state = 'live' and "leaseUntil" > ${ctx.now} group by 1, 2`
+  const histories = new Map<string, Awaited<ReturnType<typeof spendByDay>>>()
+  const historyOf = async (zone: string) => {
+    const today = wallDay(zone, ctx.now.getTime())
+    const found = histories.get(zone) ?? (await spendByDay(ctx, zone, today - HISTORY_DAYS, today - 1))
+    histories.set(zone, found)
+    return found
+  }
+  const ownerOf = (machine: string) => people.machines.find(({ id, label }) => id === machine || label === machine)
+  const views: BudgetView[] = []
+  for (const budget of budgets) {
+    const own = counts.filter(count => count.budget.name === budget.name)
+    const window = windowAt(budget.window, budget.zone, ctx.now.getTime())
+    const { key } = budget.for ?? { key: '' }
+    const visible = own.filter(({ value }) => {
+      if (key !== 'member' && key !== 'machine') return true
+      const named = value || budget.for!.value
+      const memberId = key === 'member' ? named : ownerOf(named)?.memberId
+      return seen === 'everybody' || (memberId !== undefined && seen.has(memberId))
+    })
+    const { spend, dates } = await historyOf(budget.zone)
+    const history = costsByDay(budget, window, spend, dates, people)
+    const shares = visible.map((count): ShareView => {
+      const named = count.value || budget.for?.value || ''
+      const days = history(count.value)
+      // Days before the first that had any spend say nothing about what a day costs.
+      const first = days.findIndex(cost => cost > 0n)
+      const known =
+        first < 0 ? [] : days.flatMap((cost, i): DaySpend[] => (i < first ? [] : [{ date: dates[i]!, cost }]))
+      const reached = stepsReached(count, budget.steps)
+      return {
+        value: count.value,
+        label:
+          key === 'machine'
+            ? (ownerOf(named)?.label ?? named)
+            : key === 'member'
+              ? (members.find(({ id }) => id === named)?.name ?? named)
+              : named,
+        used: formatDecimal(count.used),
+        bound: formatDecimal(count.bound),
+        unknown: formatDecimal(count.unknown),
+        reserved: formatDecimal(
+          parseDecimal(held.find(row => row.budget === budget.name && row.value === count.value)?.amount ?? '0')!,
+        ),
+        usedPct: usedPct(count).value / MICROS_PER_UNIT,
+        exhausted: isExhausted(count),
+        steps: budget.steps.map(step => ({
+          step,
+          reached: reached.includes(step),
+          toldAt:
+            told.find(
+              row =>
+                row.budget === budget.name &&
+                row.value === count.value &&
+                row.windowId === window.id &&
+                row.step === step,
+            )?.reachedAt ?? null,
+        })),
+        forecast: viewOfForecast(
+          forecast({
+            window,
+            zone: budget.zone,
+            now: ctx.now.getTime(),
+            used: count.used,
+            days: known,
+            limit: count.limit,
+          }),
+        ),
+      }
+    })
+    views.push({
+      name: budget.name,
+      amount: budget.amount,
+      currency: budget.currency,
+      basis: budget.basis,
+      window: windowText(budget.window),
+      zone: budget.zone,
+      for: budget.for ?? null,
+      start: new Date(window.start),
+      end: new Date(window.end),
+      ...resetLabel(budget.window, budget.zone, window),
+      owners: budget.owners.map(owner => {
+        const [kind, name] = owner.split(':') as [string, string]
+        const whom = ownersOf([owner], present)
+        return { owner, name: kind === 'member' ? (whom[0]?.name ?? name) : name, people: whom.length }
+      }),
+      shares,
+      withheld: own.length - visible.length,
+    })
+  }
+  return views
+}
+
+function viewOfForecast(made: Forecast): ForecastView {
+  if (made.state === 'too_early') return made
+  const { expected, low, high, ...rest } = made
+  return { ...rest, expected: formatDecimal(expected), low: formatDecimal(low), high: formatDecimal(high) }
+}
+
+/**
+ * How much of the fleet the figures are of: machines that report, those that were silent, and with which strength each client's
+ * calls are judged, which is as far as a budget can stop anything there.
+ */
+async function coverageOf({ db, actor: { orgId }, now }: Ctx) {
+  const joined = { orgId, leftAt: null, revokedAt: null }
+  const machines = await db.machine.findMany({
+    where: joined,
+    select: { label: true, usageAt: true },
+    orderBy: { label: 'asc' },
+  })
+  const since = now.getTime() - SILENT_MS
+  const silent = machines.filter(({ usageAt }) => !usageAt || usageAt.getTime() < since)
+  const levels = await db.machineHook.groupBy({
+    by: ['client', 'level'],
+    where: { machine: joined },
+    _count: { machineId: true },
+    orderBy: [{ client: 'asc' }, { level: 'asc' }],
+  })
+  return {
+    machines: machines.length,
+    reporting: machines.length - silent.length,
+    silent: silent.map(({ label, usageAt }) => ({ label, since: usageAt })),
+    clients: levels.map(({ client, level, _count }) => ({ client, level, machines: _count.machineId })),
+  }
+}
