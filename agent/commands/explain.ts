@@ -2,6 +2,7 @@ import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import type { Answer } from '#core/approval/answer.ts'
 import { fromUtf8 } from '#core/bytes.ts'
 import { parseJws } from '#core/jws.ts'
+import { UNDATED_SIGN_IN } from '#core/permission.ts'
 import { readDecision } from './approve.ts'
 import { clientName } from './boundaries.ts'
 import { answerRefusalWords, endedWords, guardRefusalWords, methodWords } from './code-words.ts'
@@ -139,6 +140,10 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
 const HOW: Record<string, string> = { web: 'in the web app', 'team-cli': 'with the command', passkey: 'with a passkey' }
 const howWords = (how: string): string => HOW[how] ?? plain(how, 40)
 
+/** When somebody proved who they are. */
+const signInTime = (authnAt: string): string =>
+  Date.parse(authnAt) === UNDATED_SIGN_IN.getTime() ? '(the provider does not say when)' : localTime(authnAt)
+
 /** The daemon verified the answer when it came (`ok`); here it is only read. */
 function answerWords(jws: string, ok: boolean, why: string | undefined): string {
   let answer: Answer
@@ -149,7 +154,7 @@ function answerWords(jws: string, ok: boolean, why: string | undefined): string 
   }
   const who = answer.approvers.map(({ name, role, method, how, authnAt, self, demo }) => {
     const marks = [self ? 'their own request' : '', demo ? 'demo sign-in' : ''].filter(Boolean)
-    return `${plain(name, 80)} (${plain(role, 40)}, ${howWords(how)}, signed in with ${methodWords(method)} ${localTime(authnAt)}${marks.length > 0 ? `, ${marks.join(', ')}` : ''})`
+    return `${plain(name, 80)} (${plain(role, 40)}, ${howWords(how)}, signed in with ${methodWords(method)} ${signInTime(authnAt)}${marks.length > 0 ? `, ${marks.join(', ')}` : ''})`
   })
   const did = answer.decision === 'approve' ? `let it go on ${scopeWords(answer.scope)}` : 'denied it'
   const limit = ceilingWords(answer.until)

@@ -5,6 +5,7 @@ import { outcomeWords } from '#agent/commands/outcome-words.ts'
 import { record } from '#agent/daemon/runtime.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { makeId } from '#core/id.ts'
+import { UNDATED_SIGN_IN } from '#core/permission.ts'
 import { Organisation, RULE } from './organisation.ts'
 import { attended, Machine, onCleanup, told } from './world.ts'
 
@@ -70,6 +71,27 @@ const ORGANISATION: Row[] = [
     story: /Lea \(lead, in the web app, signed in with single sign-on .*\) let it go on for one step/,
     make: async world => {
       const { handle } = world.org.answer(await world.held())
+      await world.sync()
+      return handle
+    },
+  },
+  {
+    when: 'was approved by somebody whose provider does not date sign-ins',
+    outcome: 'approved by the organisation for one step; not used yet',
+    story: /signed in with single sign-on \(the provider does not say when\)\) let it go on/,
+    make: async world => {
+      const { handle } = world.org.answer(await world.held(), {
+        approvers: [
+          {
+            memberId: makeId('member', new Uint8Array(12)),
+            name: 'Lea',
+            role: 'lead',
+            method: 'oidc',
+            how: 'web',
+            authnAt: UNDATED_SIGN_IN.toISOString(),
+          },
+        ],
+      })
       await world.sync()
       return handle
     },
