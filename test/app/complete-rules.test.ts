@@ -52,6 +52,12 @@ describe('what is suggested', () => {
     expect(labels('boundaries:\n  - when: { model_tier: > so|')).toEqual(['> sonnet'])
   })
 
+  it('says of an approver’s own key that none can be registered yet', () => {
+    const help = (text: string, label: string) => at(text, true)?.items.find(item => item.label === label)?.help
+    expect(help(`${RULE}    si|`, 'signed')).toMatch(/No key can be registered yet/)
+    expect(help(`${RULE}    self: k|`, 'key')).toMatch(/None can be registered yet/)
+  })
+
   it('is keys and outcomes in cases, and the rules there are', () => {
     const text = 'boundaries:\n  - { name: one }\n  - name: two\ntests:\n'
     expect(labels(`${text}  - { rule: | }`)).toEqual(['one', 'two'])

@@ -41,7 +41,10 @@ export const RULE_KEY_HELP: Record<RuleKey, { takes: string; help: string }> = {
   step: { takes: 'an amount', help: 'An answer holds until the figure has grown by this much.' },
   for: { takes: 'tenants, projects, machines', help: 'Whom it applies to. What is unknown applies.' },
   on_unknown: { takes: 'pass or hold', help: 'What happens when a figure cannot be read.' },
-  signed: { takes: 'true', help: "An approval needs the approver's own key." },
+  signed: {
+    takes: 'true',
+    help: 'An approval needs the approver’s own key. No key can be registered yet, so nobody could answer.',
+  },
   self: { takes: 'never, account or key', help: 'Whether one may answer one’s own request, and with what.' },
   fallback: { takes: 'role and after', help: 'Who may answer when nobody has for a while.' },
 }
@@ -79,7 +82,7 @@ export const VALUE_HELP: Readonly<Record<string, string>> = {
   enforce: 'It binds. Takes a case in each direction under tests:.',
   never: 'Nobody answers their own request.',
   account: 'With a sign-in of one’s own.',
-  key: 'With one’s own approval key.',
+  key: 'With one’s own approval key. None can be registered yet, so until then nobody answers their own request.',
   '5h': 'The five-hour window of the plan.',
   week: 'The weekly window of the plan.',
 }
