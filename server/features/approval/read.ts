@@ -115,7 +115,6 @@ export async function getApproval(ctx: FeatureContext<MemberActor>, { handle }: 
     madeAt: new Date(request.createdAt),
     attempt: request.attempt,
     standsUntil: record.standsUntil,
-    withdrawnBy: record.withdrawnBy,
     ended: await endOf(ctx, record),
     askedBefore: before.map(b => toRow(b, actor, me, now)),
     mayWithdraw: row.state === 'pending' && record.memberId === actor.memberId,

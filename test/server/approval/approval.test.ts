@@ -301,7 +301,7 @@ describe('ending', () => {
     })
     expect(await getApproval(contextOf(db.prisma, lead), { handle: answer.handle })).toMatchObject({
       state: 'withdrawn',
-      withdrawnBy: 'machine',
+      ended: { by: 'machine', why: 'denied_here' },
     })
   })
   it('a used grant cannot be revoked, a standing one can, and the machine is told', async () => {
