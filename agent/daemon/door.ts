@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { isIPv4 } from 'node:net'
+import { isIPv4, type Socket } from 'node:net'
 import { sameSecret } from '#agent/crypto.ts'
 import { SOCKET_HOST } from '#agent/hook/loopback.ts'
 import { HOOK_BODY_MAX } from '#core/limits.ts'
@@ -8,6 +8,11 @@ import { HOOK_BODY_MAX } from '#core/limits.ts'
 const API_BODY_MAX = 64 * 1024
 /** A body that does not come in this time is not waited for. */
 const BODY_MS = 2000
+/**
+ * Connections to the port that have brought no token; of more the oldest is let go. Any user of the machine can open them, and
+ * by the thousand they would keep the daemon from everything else for longer than a hook waits.
+ */
+const STRANGERS_MAX = 128
 
 export type Reply = { status: number; body?: unknown; text?: string }
 export type Incoming = {
@@ -51,20 +56,54 @@ export function makeDoor(
   way: Way = 'loopback',
 ): Server {
   const behind = way === 'socket' ? routes.filter(route => route.token !== 'api') : routes
+  const strangers = new Strangers()
   const server = createServer(
     { maxHeaderSize: 32 * 1024, requestTimeout: 10_000, headersTimeout: 5000 },
     (request, response) => {
+      if (!strangers.mayAsk(request.socket)) return
       const arrivedMs = performance.now()
-      serve(request, arrivedMs, secrets(), behind, onError, way)
+      serve(request, arrivedMs, secrets(), behind, onError, way, strangers)
         .catch(error => {
           onError(error)
           return refuse(500, 'INTERNAL', 'The daemon failed at this.')
         })
-        .then(reply => answer(request, response, reply))
+        .then(reply => answer(request, response, reply, strangers.has(request.socket)))
     },
   )
   server.keepAliveTimeout = 60_000
+  if (way === 'loopback') server.on('connection', (socket: Socket) => strangers.add(socket))
   return server
+}
+
+/** Whoever came to the port and has shown no token: a bounded number, with one question each. */
+class Strangers {
+  private readonly open = new Set<Socket>()
+  private readonly asked = new WeakSet<Socket>()
+
+  add(socket: Socket): void {
+    this.open.add(socket)
+    socket.once('close', () => this.open.delete(socket))
+    const [oldest] = this.open
+    if (this.open.size > STRANGERS_MAX) oldest!.destroy()
+  }
+
+  has(socket: Socket): boolean {
+    return this.open.has(socket)
+  }
+
+  /** False for the second question of a stranger, of which one write can hold hundreds. */
+  mayAsk(socket: Socket): boolean {
+    if (!this.open.has(socket)) return !this.asked.has(socket)
+    if (this.asked.has(socket)) return false
+    this.asked.add(socket)
+    return true
+  }
+
+  /** A right token came. */
+  know(socket: Socket): void {
+    this.open.delete(socket)
+    this.asked.delete(socket)
+  }
 }
 
 async function serve(
@@ -74,6 +113,7 @@ async function serve(
   routes: readonly Route[],
   onError: (error: unknown) => void,
   way: Way,
+  strangers: Strangers,
 ): Promise<Reply> {
   const { headers, method = '', url = '' } = request
   if (headers.host !== (way === 'socket' ? SOCKET_HOST : `127.0.0.1:${secrets.port}`))
@@ -104,6 +144,7 @@ async function serve(
     const wanted = route.token === 'hook' ? secrets.hookToken : secrets.apiToken
     if (given === undefined || !sameSecret(given, wanted))
       return refuse(401, 'NOT_SIGNED_IN', 'The token is missing or is not this door’s.')
+    strangers.know(request.socket)
   }
   let body: Buffer = Buffer.alloc(0)
   if (method === 'POST') {
@@ -171,7 +212,15 @@ function readBody(request: IncomingMessage, max: number): Promise<Buffer | 'too 
   })
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, { status, body, text }: Reply): void {
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, body, text }: Reply,
+  isStranger: boolean,
+): void {
+  // what is left of a refused body is not read, and neither is what a stranger has still to say
+  const isLast = status === 413 || status === 408 || isStranger
+  if (isStranger) request.socket.pause()
   // text, not bytes: head and body then leave in one write
   const written = text ?? (body === undefined ? '' : JSON.stringify(body))
   response.writeHead(status, {
@@ -180,9 +229,8 @@ function answer(request: IncomingMessage, response: ServerResponse, { status, bo
     'content-length': Buffer.byteLength(written),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // what is left of a refused body is not read
-    ...(status === 413 || status === 408 ? { connection: 'close' } : {}),
+    ...(isLast ? { connection: 'close' } : {}),
   })
   response.end(written)
-  if (status === 413 || status === 408) response.once('finish', () => request.destroy())
+  if (isLast) response.once('finish', () => request.destroy())
 }
