@@ -194,9 +194,9 @@ const EXAMPLES: Example[] = [
   ['usage.quarantined', VM, { day: '2027-11-29' }, '2027-11-29 of vm, from a clock ahead of this one'],
   [
     'usage.repriced',
-    null,
+    VM,
     { from: '2026-11-01', to: '2026-11-30', old: '12.5', new: '10', version: 4 },
-    '2026-11-01 to 2026-11-30: $12.5 → $10, prices of version 4',
+    '2026-11-01 to 2026-11-30 of vm: $12.5 → $10, prices of version 4',
   ],
   ['figures.granted', ADA, { of: 'salted', until: '2026-12-24' }, 'Ada may see the figures of Yara until 2026-12-24'],
   ['figures.grant_ended', ADA, {}, 'Ada no longer sees the figures of everybody'],

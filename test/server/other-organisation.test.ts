@@ -278,6 +278,7 @@ const PROCEDURES: Record<string, Case> = {
   'spend.grants': ownOnly,
   'spend.grant': at(() => ({ holderId: theirs.member, reason: 'to look around', days: 3 })),
   'spend.endGrant': at(() => ({ id: theirs.grant })),
+  'spend.reprice': { input: () => ({ from: '2026-11-01', to: '2026-11-02' }), expect: 'own' },
   'spend.changeTimeZone': { input: () => ({ timeZone: 'Europe/Amsterdam' }), expect: 'own' },
 }
 

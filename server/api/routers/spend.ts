@@ -5,6 +5,7 @@ import { spendKeys } from '../../features/spend/keys.ts'
 import { STEPS } from '../../features/spend/period.ts'
 import { spendReport } from '../../features/spend/report.ts'
 import { listQuarantine } from '../../features/usage/quarantine.ts'
+import { repriceUsage } from '../../features/usage/reprice.ts'
 import { changeTimeZone } from '../../features/usage/zone.ts'
 import { inOrg, router } from '../trpc.ts'
 
@@ -32,6 +33,9 @@ export const spendRouter = router({
     .input(z.object({ holderId: id, subjectId: id.optional(), reason: z.string().max(2000), days: z.number().int() }))
     .mutation(({ ctx, input: { org: _, ...asked } }) => grantFigures(ctx.feature, asked)),
   endGrant: inOrg.input(z.object({ id })).mutation(({ ctx, input }) => endGrant(ctx.feature, input)),
+  reprice: inOrg
+    .input(z.object({ from: z.iso.date(), to: z.iso.date() }))
+    .mutation(({ ctx, input: { org: _, ...days } }) => repriceUsage(ctx.feature, days)),
   changeTimeZone: inOrg
     .input(z.object({ timeZone: z.string().max(64) }))
     .mutation(({ ctx, input }) => changeTimeZone(ctx.feature, input)),

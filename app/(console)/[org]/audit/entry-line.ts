@@ -118,8 +118,8 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     data.oldCalls !== data.newCalls && `${text(data.oldCalls)} → ${formatPlural(Number(data.newCalls), 'call')}`,
   ],
   'usage.quarantined': ({ subject, data }) => [`${text(data.day)} of ${who(subject)}, from a clock ahead of this one`],
-  'usage.repriced': ({ data }) => [
-    `${text(data.from)} to ${text(data.to)}: $${text(data.old)} → $${text(data.new)}`,
+  'usage.repriced': ({ subject, data }) => [
+    `${text(data.from)} to ${text(data.to)} of ${who(subject)}: $${text(data.old)} → $${text(data.new)}`,
     `prices of version ${text(data.version)}`,
   ],
   'budget.step_reached': ({ data }) => [
