@@ -24,3 +24,11 @@ export function formatDecimal(value: bigint, places: number = MONEY_PLACES): str
   const fraction = digits.slice(cut).replace(/0+$/, '')
   return `${value < 0n ? '-' : ''}${digits.slice(0, cut)}${fraction && `.${fraction}`}`
 }
+
+/** Below, equal to or above, as -1, 0 or 1: exact, whatever the number of places. @throws RangeError for what is no plain decimal */
+export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
+  const left = parseDecimal(a)
+  const right = parseDecimal(b)
+  if (left === undefined || right === undefined) throw new RangeError(`no decimals to compare: ${a}, ${b}`)
+  return left < right ? -1 : left > right ? 1 : 0
+}

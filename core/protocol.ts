@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { CrossedFigure, DIGEST, RULE_NAME } from './approval/request.ts'
+import { APPROVAL_STATES } from './approval/state.ts'
 import { ACTIONS } from './boundary/shape.ts'
 import { CLIENTS, LEVELS } from './client.ts'
 import { HANDLE, MACHINE_LABEL } from './id.ts'
@@ -82,19 +83,6 @@ export type WaitAnswer = z.infer<typeof WaitAnswer>
 /** The machine's signed request (holdpoint-request+jws over an ApprovalRequest). */
 export const FileBody = z.strictObject({ request: jws })
 export type FileBody = z.infer<typeof FileBody>
-
-/** The states of a request; core/approval/state.ts and the database hold the ways between them. */
-export const APPROVAL_STATES = [
-  'pending',
-  'approved',
-  'used',
-  'revoked',
-  'lapsed',
-  'denied',
-  'expired',
-  'withdrawn',
-] as const
-export type ApprovalState = (typeof APPROVAL_STATES)[number]
 
 /** `handle` is the open request's: a retry meets the first one and gets its handle and state. */
 export const FileAnswer = z.strictObject({

@@ -1,14 +1,15 @@
 /** What the daemon tells of one decision (`GET /api/decisions/HANDLE`), and how its parts are said. */
+
 import type { DecisionEntry, Entry, ReadFigure } from '#agent/daemon/entry.ts'
 import { plain } from '#agent/terminal.ts'
 import type { Ceiling } from '#core/approval/answer.ts'
 import { figureText } from '#core/approval/describe.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
+import type { ApprovalState } from '#core/approval/state.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { type FigureName, isFigureName } from '#core/figure.ts'
 import { HANDLE } from '#core/id.ts'
 import { formatUsd, parseMicros } from '#core/money.ts'
-import type { ApprovalState } from '#core/protocol.ts'
 import { CommandFailure } from './exit.ts'
 
 export type Grant = {

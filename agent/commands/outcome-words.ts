@@ -1,7 +1,8 @@
 /** What came of a decision, and what its rules would do now: each way to end has words of its own. */
+
 import { plain } from '#agent/terminal.ts'
+import type { ApprovalState } from '#core/approval/state.ts'
 import { roleWords } from '#core/boundary/describe.ts'
-import type { ApprovalState } from '#core/protocol.ts'
 import type { LadderRole } from '#core/role.ts'
 import { answerRefusalWords, endedWords } from './code-words.ts'
 import { type DecisionRecord, entriesOf, type Grant, type RuleNow } from './decision.ts'

@@ -2,7 +2,7 @@ import { crypto } from '#agent/crypto.ts'
 import { reason } from '#agent/trust/store.ts'
 import { acceptAnswer, bindAnswer } from '#core/approval/accept.ts'
 import { type Answer, openAnswer } from '#core/approval/answer.ts'
-import type { ApprovalState } from '#core/protocol.ts'
+import type { ApprovalState } from '#core/approval/state.ts'
 import { alarm, clockOf, type Runtime, record } from './runtime.ts'
 
 /** States that only tighten: they need no signature. An approval comes as a signed answer or not at all. */

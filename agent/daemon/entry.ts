@@ -1,7 +1,8 @@
 import type { Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
+import type { ApprovalState } from '#core/approval/state.ts'
 import type { Action } from '#core/boundary/shape.ts'
-import type { AlarmKind, ApprovalState } from '#core/protocol.ts'
+import type { AlarmKind } from '#core/protocol.ts'
 
 /** A rule as a decision met it: `key` is its name, with `org:` before an organisation's. */
 export type JudgedRule = { key: string; require: string; digest?: string; note?: string }

@@ -1,11 +1,12 @@
 import type { RulesSeen } from '#agent/trust/pin.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
+import type { ApprovalState } from '#core/approval/state.ts'
 import { fromUtf8 } from '#core/bytes.ts'
 import { parseJws } from '#core/jws.ts'
 import { ANSWER_MAX_MS } from '#core/limits.ts'
 import { type Micros, parseMicros } from '#core/money.ts'
-import type { AlarmKind, ApprovalState } from '#core/protocol.ts'
+import type { AlarmKind } from '#core/protocol.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
 
 /** What an organisation's answer, or a local one, lets through in one session. */

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
-import { SELF_ANSWERS } from '../boundary/shape.ts'
-import { AppError } from '../error.ts'
-import { HANDLE } from '../id.ts'
-import { openJws } from '../jws.ts'
-import type { Crypto } from '../key.ts'
-import { ROLES } from '../role.ts'
-import { keysOf, type Root } from '../root.ts'
+import { SELF_ANSWERS } from '#core/boundary/shape.ts'
+import { AppError } from '#core/error.ts'
+import { HANDLE } from '#core/id.ts'
+import { openJws } from '#core/jws.ts'
+import type { Crypto } from '#core/key.ts'
+import { ROLES } from '#core/role.ts'
+import { keysOf, type Root } from '#core/root.ts'
 import { DIGEST, RULE_NAME } from './request.ts'
 
 /** How a person answered. `device_link` and machines never stand here: they cannot answer. */

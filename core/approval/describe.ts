@@ -1,6 +1,6 @@
-import { CLIENT_NAMES } from '../client.ts'
-import { FIGURES } from '../figure.ts'
-import { formatCost, parseMicros } from '../money.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
+import { FIGURES } from '#core/figure.ts'
+import { formatCost, parseMicros } from '#core/money.ts'
 import type { Ceiling } from './answer.ts'
 import type { ApprovalRequest, CrossedFigure } from './request.ts'
 

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
-import { ACTIONS } from '../boundary/shape.ts'
-import { base64url, concat, type Sha256, utf8 } from '../bytes.ts'
-import { CLIENTS } from '../client.ts'
-import { DESTINATIONS, FIGURE_NAMES } from '../figure.ts'
-import { HANDLE } from '../id.ts'
-import { canonicalJson } from '../json.ts'
+import { ACTIONS } from '#core/boundary/shape.ts'
+import { base64url, concat, type Sha256, utf8 } from '#core/bytes.ts'
+import { CLIENTS } from '#core/client.ts'
+import { DESTINATIONS, FIGURE_NAMES } from '#core/figure.ts'
+import { HANDLE } from '#core/id.ts'
+import { canonicalJson } from '#core/json.ts'
 
 /**
  * What leaves a machine when an organisation's rule holds an action. Numbers and names from fixed lists

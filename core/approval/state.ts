@@ -1,11 +1,24 @@
-import type { MemberActor } from '../actor.ts'
-import type { SelfAnswer } from '../boundary/shape.ts'
-import type { ErrorCode } from '../error.ts'
-import { ANSWER_MAX_MS } from '../limits.ts'
-import { methodName, type Refusal, whyNot } from '../permission.ts'
-import type { ApprovalState } from '../protocol.ts'
-import { type LadderRole, type Role, roleAtLeast } from '../role.ts'
+import type { MemberActor } from '#core/actor.ts'
+import type { SelfAnswer } from '#core/boundary/shape.ts'
+import { compareDecimals } from '#core/decimal.ts'
+import type { ErrorCode } from '#core/error.ts'
+import { ANSWER_MAX_MS } from '#core/limits.ts'
+import { methodName, type Refusal, whyNot } from '#core/permission.ts'
+import { type LadderRole, type Role, roleAtLeast } from '#core/role.ts'
 import type { AnswerHow, Ceiling, SessionMethod } from './answer.ts'
+
+/** The states of a request. The functions below, and the database's own rules, hold the ways between them. */
+export const APPROVAL_STATES = [
+  'pending',
+  'approved',
+  'used',
+  'revoked',
+  'lapsed',
+  'denied',
+  'expired',
+  'withdrawn',
+] as const
+export type ApprovalState = (typeof APPROVAL_STATES)[number]
 
 /**
  * What an approval is: pure values in, a decision out. The control plane loads, calls one of
@@ -203,7 +216,7 @@ export function applyAnswer(
   return { kind: 'settled', state: 'approved', scope, until, counted, notAfter }
 }
 
-/** For each figure and qualifier the lowest ceiling. Values are decimals as text. */
+/** For each figure and qualifier the lowest ceiling. */
 function lowest(ceilings: readonly Ceiling[]): Ceiling[] {
   const byFigure = new Map<string, Ceiling>()
   for (const ceiling of ceilings) {
@@ -212,16 +225,6 @@ function lowest(ceilings: readonly Ceiling[]): Ceiling[] {
     if (!held || compareDecimals(ceiling.value, held.value) < 0) byFigure.set(key, ceiling)
   }
   return [...byFigure.values()]
-}
-
-/** Compares two non-negative decimals of at most six places. */
-export function compareDecimals(a: string, b: string): number {
-  const scaled = (text: string) => {
-    const [whole = '0', places = ''] = text.split('.')
-    return BigInt(whole + places.padEnd(6, '0'))
-  }
-  const difference = scaled(a) - scaled(b)
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
 /** How a state reads, one word for one state; `expired`, `withdrawn` and `denied` are never told as each other. */

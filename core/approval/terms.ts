@@ -1,8 +1,8 @@
-import { type Reached, stepCeilings } from '../boundary/ceiling.ts'
-import { readingFromWire } from '../boundary/crossed.ts'
-import type { Rule, SelfAnswer } from '../boundary/shape.ts'
-import type { FigureReading } from '../figure.ts'
-import { roleRank } from '../role.ts'
+import { type Reached, stepCeilings } from '#core/boundary/ceiling.ts'
+import { readingFromWire } from '#core/boundary/crossed.ts'
+import type { Rule, SelfAnswer } from '#core/boundary/shape.ts'
+import type { FigureReading } from '#core/figure.ts'
+import { roleRank } from '#core/role.ts'
 import type { CrossedFigure } from './request.ts'
 import type { Terms } from './state.ts'
 

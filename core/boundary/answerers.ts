@@ -1,4 +1,4 @@
-import { type LadderRole, type Role, roleAtLeast } from '../role.ts'
+import { type LadderRole, type Role, roleAtLeast } from '#core/role.ts'
 import type { Rule, SelfAnswer } from './shape.ts'
 
 /** A member as the question "who could answer?" sees them; `machines`: how many of theirs are joined. */

@@ -1,5 +1,5 @@
-import { base64url, concat, type Sha256, utf8 } from '../bytes.ts'
-import { canonicalJson, type Json } from '../json.ts'
+import { base64url, concat, type Sha256, utf8 } from '#core/bytes.ts'
+import { canonicalJson, type Json } from '#core/json.ts'
 import { leafHash } from './merkle.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { concat, type Sha256 } from '../bytes.ts'
+import { concat, type Sha256 } from '#core/bytes.ts'
 
 /** RFC 6962 §2.1: hash of a leaf, `SHA-256(0x00 ‖ bytes)`. */
 export const leafHash = (bytes: Uint8Array, sha256: Sha256): Uint8Array => sha256(concat(Uint8Array.of(0), bytes))

@@ -1,6 +1,6 @@
+import type { ApprovalState } from '#core/approval/state.ts'
 import type { EvidenceKind } from '#core/evidence/entry.ts'
 import type { Json } from '#core/json.ts'
-import type { ApprovalState } from '#core/protocol.ts'
 import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'

@@ -8,13 +8,15 @@ import {
   requestDigest,
   subjectKey,
 } from '#core/approval/request.ts'
+import type { ApprovalState } from '#core/approval/state.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { ruleToJson } from '#core/boundary/rule.ts'
+import type { FleetBudget } from '#core/budget/fleet.ts'
 import { base64url, fromUtf8 } from '#core/bytes.ts'
 import { makeId } from '#core/id.ts'
 import { parseJws, payloadDigest } from '#core/jws.ts'
 import { KEY_ROLES, type KeyRole, thumbprint } from '#core/key.ts'
-import { type ApprovalState, FRESH_HEADER, Report } from '#core/protocol.ts'
+import { FRESH_HEADER, Report } from '#core/protocol.ts'
 import type { Root, RootEnvelope } from '#core/root.ts'
 import { openUpload, type UsageDay, type UsageUpload } from '#core/usage/upload.ts'
 
@@ -56,6 +58,8 @@ export class Organisation {
   uploads: { upload: UsageUpload; text: string }[] = []
   usage = new Map<string, { seq: number; sent: UsageDay }>()
   readonly usageSeen = new Map<number, { payload: string; answer: unknown }>()
+  /** What GET budgets tells; nothing is there without it. */
+  budgets: (() => { cut?: string; budgets: FleetBudget[]; [member: string]: unknown }) | undefined
   refuseUsage: { status: number; code: string }[] = []
   recorded: { seq: number; head: string } | undefined
   calls: string[] = []
@@ -354,6 +358,12 @@ export class Organisation {
         eligible: this.eligible,
         url: `${this.origin}/acme/approvals/${filed.handle}`,
       })
+    }
+    if (path === 'budgets' && this.budgets) {
+      const { cut, ...told } = this.budgets()
+      const at = new Date(this.clock()).toISOString()
+      const answer = { v: 1, org: this.id, machine: this.machine, at, cut: cut ?? at, ...told }
+      return { status: 200, body: signJws('holdpoint-budgets+jws', this.keys.fresh, answer) }
     }
     if (path === 'usage') return this.takeUsage((JSON.parse(body) as { usage: string }).usage, json, refuse)
     const withdrawal = /^approvals\/(bnd-[0-9a-f]+)\/withdraw$/.exec(path)

@@ -4,7 +4,6 @@ import {
   type Answerer,
   type Approval,
   applyAnswer,
-  compareDecimals,
   judgeAnswerer,
   judgeRevoker,
   roleNeeded,
@@ -193,10 +192,4 @@ describe('who may end a grant', () => {
     const judged = judgeRevoker(role, actor)
     expect(judged.ok ? 'ok' : judged.code).toBe(expected)
   })
-})
-
-it('compares ceilings as exact decimals', () => {
-  expect(compareDecimals('9.5', '10')).toBe(-1)
-  expect(compareDecimals('10.000001', '10')).toBe(1)
-  expect(compareDecimals('10.10', '10.1')).toBe(0)
 })

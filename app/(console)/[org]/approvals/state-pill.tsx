@@ -2,8 +2,7 @@ import { Ban, CircleCheck, CircleSlash, Hourglass, TimerOff, Undo2 } from 'lucid
 import type { ReactNode } from 'react'
 import { Pill, type PillState } from '#app/_ui/pill.tsx'
 import { Countdown } from '#app/_ui/time.tsx'
-import { STATE_WORDS } from '#core/approval/state.ts'
-import type { ApprovalState } from '#core/protocol.ts'
+import { type ApprovalState, STATE_WORDS } from '#core/approval/state.ts'
 
 const LOOK: Record<ApprovalState, { pill: PillState; icon?: ReactNode }> = {
   pending: { pill: 'waiting' },

@@ -13,7 +13,7 @@ import {
 } from 'react'
 import { Banner } from '#app/_ui/banner.tsx'
 import { CopyButton } from '#app/_ui/copy-button.tsx'
-import type { ApprovalState } from '#core/protocol.ts'
+import type { ApprovalState } from '#core/approval/state.ts'
 
 type Held = {
   reason: string
