@@ -8,6 +8,7 @@ import { personRef } from '../features/evidence.ts'
 import { acceptInvitation, inviteMember } from '../features/invitation.ts'
 import { makeConsoleSignIn } from '../features/one-time-sign-in.ts'
 import { createOrganisation } from '../features/organisation.ts'
+import { etagOf, publishRuleSet } from '../features/rule-set.ts'
 
 /** What the launcher shows: `signInUrl`, a one-time address that signs the first owner in. */
 export type Seeded = { signInUrl?: string }
@@ -23,6 +24,25 @@ const TENANTS = [
   { key: 'northwind', name: 'Northwind Traders', contactEmail: 'finance@northwind.example' },
   { key: 'contoso', name: 'Contoso', contactEmail: 'billing@contoso.example' },
 ]
+
+/** What the demo begins with: lists of tags and one budget, so that spend has something to stand under. No boundary holds anybody. */
+const RULES = `# Whose work is what, and what it may cost. The pages under Spend edit this same text.
+tags:
+  tenant: [northwind, contoso]
+  project: [storefront, billing-api]
+  team: [platform, data]
+
+attribution:
+  - when: { repository: "northwind-*" }
+    set: { tenant: northwind }
+  - when: { repository: "contoso-*" }
+    set: { tenant: contoso }
+
+budgets:
+  - name: monthly
+    amount: "500"
+    window: monthly
+`
 
 /** Two processes that start at once meet here, not at the tables. */
 const lock = (tx: Tx) => tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended('holdpoint seed', 0))::text`
@@ -83,6 +103,7 @@ async function makeDemo(visit: Visit): Promise<void> {
     const { id } = await inviteMember(owner, person)
     await visit.db.$transaction(tx => acceptInvitation(tx, visit, { id, email: person.email }))
   }
+  await publishRuleSet(owner, { text: RULES, note: 'Tags and a first budget', etag: etagOf(null) })
 }
 
 const seeded = await seed()

@@ -52,7 +52,8 @@ export async function getOverview(ctx: FeatureContext<MemberActor>) {
     recent: evidence.items.slice(0, RECENT),
     setup: {
       hasMachine: here > 0,
-      hasRules: current.version > 0,
+      // A set with budgets alone has no rule yet.
+      hasRules: bite.length > 0,
       hasMembers: members > 1,
       selfAnswer: organisation.selfAnswer,
     },
