@@ -102,6 +102,11 @@ export class ControlPlane {
     return parse(UsageAnswer, await this.call('POST', '/usage', { body: { usage }, timeoutMs: USAGE_TIMEOUT_MS }))
   }
 
+  /** How far the organisation's budgets are used: a JWS, not yet verified. */
+  async budgets(): Promise<string> {
+    return (await this.call('GET', '/budgets')).body
+  }
+
   private async call(
     method: string,
     path: string,

@@ -3,6 +3,7 @@ import { adminBoundaries } from './admin-boundaries.ts'
 import { adminLogin, adminLogout } from './admin-login.ts'
 import { approve, deny } from './approve.ts'
 import { boundariesStatus, demote, promote } from './boundaries.ts'
+import { budget } from './budget.ts'
 import type { Command } from './command.ts'
 import { daemonRun, daemonStart, daemonStatus, daemonStop } from './daemon.ts'
 import { explain } from './explain.ts'
@@ -20,7 +21,7 @@ export const COMMANDS: readonly { heading: string; commands: readonly Command[] 
   { heading: 'Setting up', commands: [install, join, leave, hooksInstall, hooksUninstall, hooksStatus] },
   { heading: 'What is held', commands: [waiting, approve, deny, explain] },
   { heading: 'Rules and figures', commands: [boundariesStatus, promote, demote, figures] },
-  { heading: 'Spend', commands: [history] },
+  { heading: 'Spend', commands: [history, budget] },
   { heading: 'The organisation', commands: [teamStatus, teamSync, teamWeb, teamPreview] },
   { heading: 'For owners and admins', commands: [adminLogin, adminLogout, adminBoundaries, adminApprove, adminDeny] },
   { heading: 'The daemon', commands: [daemonRun, daemonStart, daemonStop, daemonStatus] },

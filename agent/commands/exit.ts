@@ -6,7 +6,7 @@ export const EXIT_WORDS: Record<ExitCode, string> = {
   0: 'done',
   1: 'refused, or it failed: the reason is printed',
   2: 'the command was not written as it must be; nothing was done',
-  3: 'a budget’s window is used up (kept for `holdpoint budget`)',
+  3: 'a budget’s window is used up (`holdpoint budget`)',
   4: 'something that the command needs is not here: no organisation joined, no daemon running, no such decision',
   5: 'the control plane could not be reached; what is in force here stays in force',
 }

@@ -70,6 +70,7 @@ type Reading = {
   client: string
   session: string
   name: string
+  qualifier?: string
   value: string
   unit: string
   ageS?: number
@@ -100,7 +101,8 @@ export const figures: Command = {
       const age = one.ageS === undefined ? '' : `, read ${span(one.ageS)} ago`
       const why = one.problem ? ` (${readingWords(one.problem)})` : ''
       const bound = one.pricedAtBound ? `; priced at the bound for unknown models: ${one.pricedAtBound.join(', ')}` : ''
-      terminal.line(`  ${label}: ${valueWords(one.value, one.unit)}${age}${why}${bound}`)
+      const of = one.qualifier === undefined ? '' : ` (${one.qualifier})`
+      terminal.line(`  ${label}${of}: ${valueWords(one.value, one.unit)}${age}${why}${bound}`)
     }
     return EXIT.ok
   },

@@ -43,6 +43,7 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
     get('waiting', () => ({ status: 200, body: waitingOf(runtime) })),
     get('figures', () => ({ status: 200, body: readingsOf(runtime) })),
     get('preview', () => ({ status: 200, body: acts.preview() ?? null })),
+    get('budgets', () => ({ status: 200, body: acts.usage.shownBudgets() })),
     get('usage', () => ({ status: 200, body: acts.usage.status() })),
     // as text: the bytes themselves, which another spelling of the same JSON would not be
     act('usage/preview', async () => ({ status: 200, text: (await acts.usage.preview()) ?? '' })),

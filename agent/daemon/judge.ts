@@ -38,7 +38,7 @@ export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
   const { runtime, session, event, arrivedMs } = asked
   if (event.toolUseId !== undefined) runtime.judged.add(session.id, event.toolUseId)
   takeResults(runtime, session, runtime.sessions.observe(session))
-  const figures = figuresOf(session, event, runtime.now())
+  const figures = figuresAt(asked)
   const planned = planCall(asked, figures)
   const { comparesCost } = planned.rules
   const planWith = (others: Figures) => planCall(asked, others).plan
@@ -48,10 +48,15 @@ export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
   )
     return settleCall(asked, figures, planned)
   return awaitResponse(runtime, session, event.toolUseId!, arrivedMs).then(() => {
-    const read = figuresOf(session, event, runtime.now())
+    const read = figuresAt(asked)
     return settleCall(asked, read, planCall(asked, read))
   })
 }
+
+const figuresAt = ({ runtime, session, event }: AskedCall): Figures => [
+  ...figuresOf(session, event, runtime.now()),
+  ...runtime.budgetReadings(session),
+]
 
 const NO_RELEASES = { standing: [], steps: [], blocked: [] as Blocked[] }
 

@@ -147,6 +147,7 @@ async function start(
     counters,
     membership: undefined,
     attributionOf: session => usage.boundaryAttribution(session),
+    budgetReadings: session => usage.budgetReadings(session),
     now,
     random,
     log,

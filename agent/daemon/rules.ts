@@ -6,15 +6,15 @@ import type { RuleInForce } from '#core/approval/accept.ts'
 import { ruleDigest } from '#core/approval/request.ts'
 import type { ScopedRule } from '#core/boundary/compile.ts'
 import { type CompiledRules, compileRules, mergeRules } from '#core/boundary/evaluate.ts'
-import { chooseLocalRules, type LocalRules } from '#core/boundary/last-good.ts'
 import { readRules } from '#core/boundary/read-rules.ts'
 import { ruleDigestInput } from '#core/boundary/rule.ts'
 import { isUnsupported } from '#core/boundary/shape.ts'
 import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
+import { chooseLocalDocument, type LocalInForce } from '#core/rules/last-good.ts'
 
 /** Sections of config.yaml that are other parts' business. */
-const OTHER_SECTIONS = ['budgets', 'routing', 'attribution', 'team']
+const OTHER_SECTIONS = ['routing', 'attribution', 'team']
 
 /** Every rule that judges a call on this machine, compiled once per change. */
 export type RulesInForce = {
@@ -28,21 +28,21 @@ export type RulesInForce = {
   unsupported: string[]
   /** Whether an enforced rule compares what a session has cost. */
   comparesCost: boolean
-  local: LocalRules
+  local: LocalInForce
   set: TrustedRuleSet | undefined
 }
 
 /** Reads config.yaml and the signed set, and keeps what is in force. A look costs two stats while nothing changes. */
 export class Rules {
   private readonly config: WatchedFile
-  private local: LocalRules = { rules: [], tests: [], source: 'none', errors: [], warnings: [] }
+  private local: LocalInForce = { rules: [], tests: [], budgets: [], source: 'none', errors: [], warnings: [] }
   private lastGood: string | undefined
   private current: RulesInForce | undefined
 
   constructor(
     private readonly home: Home,
     private readonly trust: () => TrustStore | undefined,
-    private readonly onLocalChange: (local: LocalRules) => void,
+    private readonly onLocalChange: (local: LocalInForce) => void,
   ) {
     // one byte more than is allowed, so that a file too large is told as such by the parser
     this.config = new WatchedFile(home.config, 16 * BOUNDARIES_TEXT_MAX, true)
@@ -61,10 +61,10 @@ export class Rules {
     // a file that is there but cannot be read is a broken one: its last good text stays
     const text = bytes?.toString('utf8') ?? (why === undefined || why === 'absent' ? undefined : '\u0000')
     const lastGoodText = this.lastGood
-    this.local = chooseLocalRules({
+    this.local = chooseLocalDocument({
       text,
       ...(lastGoodText === undefined ? {} : { lastGoodText }),
-      options: { sections: OTHER_SECTIONS },
+      options: { zone: Intl.DateTimeFormat().resolvedOptions().timeZone, other: OTHER_SECTIONS },
     })
     if (this.local.source === 'current' && text !== undefined && text !== this.lastGood) {
       this.lastGood = text
@@ -78,7 +78,7 @@ export class Rules {
   }
 }
 
-function compile(local: LocalRules, set: TrustedRuleSet | undefined): RulesInForce {
+function compile(local: LocalInForce, set: TrustedRuleSet | undefined): RulesInForce {
   const organisation = set ? readRules(set.set.boundaries) : []
   const rules = mergeRules({ local: local.rules, organisation })
   const digests = new Map<string, string>()

@@ -5,6 +5,7 @@ import type { Home } from '#agent/home.ts'
 import type { TrustStore } from '#agent/trust/store.ts'
 import type { Team } from '#agent/trust/team.ts'
 import type { Attribution } from '#core/boundary/compile.ts'
+import type { FigureReading } from '#core/figure.ts'
 import type { AlarmKind } from '#core/protocol.ts'
 import type { Counters } from './counters.ts'
 import type { Entry, EntryBody } from './entry.ts'
@@ -35,6 +36,8 @@ export type Runtime = {
   membership: Membership | undefined
   /** Whose a session's calls are, for rules that are `for:` somebody. Fast: nothing is read that was read before. */
   attributionOf(session: Session): Attribution
+  /** How far the budgets are used that a session may draw on. Fast, as well. */
+  budgetReadings(session: Session): FigureReading[]
   now(): number
   random(n: number): Uint8Array
   log(line: string): void

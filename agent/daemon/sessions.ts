@@ -69,6 +69,9 @@ export class Sessions {
     return this.byKey.get(`${client}\n${id}`)
   }
 
+  /** Hears of every response that a look brings. */
+  onRecords: (session: Session, records: readonly UsageRecord[]) => void = () => {}
+
   /** To be written, unless it is one that is not kept. */
   private touch(session: Session): void {
     if (this.get(session.client, session.id) === session) this.dirty.add(session)
@@ -171,6 +174,7 @@ export class Sessions {
       if (read.model !== undefined) session.model = read.model
       session.unpriced = read.unpricedModels
       this.noteResponses(session, read.records)
+      if (read.records.length > 0) this.onRecords(session, read.records)
       this.noteShown(session, read.toolUses)
       this.compare(session, read, observation)
       if (read.records.length + read.toolUses.length + read.toolResults.length > 0) this.touch(session)

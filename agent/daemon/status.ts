@@ -1,7 +1,9 @@
+import type { ScopedRule } from '#core/boundary/compile.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { isUnsupported, requirementText } from '#core/boundary/shape.ts'
+import { isFresh } from '#core/figure.ts'
 import { ageMs } from '#core/fresh.ts'
-import { formatMicros } from '#core/money.ts'
+import { formatMicros, type Micros } from '#core/money.ts'
 import type { DecisionEntry, Entry, JudgedRule } from './entry.ts'
 import { hookStates } from './hook-levels.ts'
 import { isFreshEnough } from './releases.ts'
@@ -9,7 +11,7 @@ import { clockOf, type Runtime } from './runtime.ts'
 import { unguardedOf } from './sessions.ts'
 
 /** Figures that nothing on this machine can read yet. */
-const NO_SOURCE = ['plan_left_pct', 'budget_used_pct']
+const NO_SOURCE = ['plan_left_pct']
 
 /** `GET /api/status`. */
 export function statusOf(runtime: Runtime, startedAt: string): object {
@@ -49,7 +51,9 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
     rules: inForce.rules.map(({ key, scope, rule }) => {
       const fired = counters.ofRule(key)
       const figures = isUnsupported(rule) ? [] : rule.when.map(condition => condition.figure)
-      const unread = figures.filter(figure => NO_SOURCE.includes(figure))
+      const unread = figures.filter(
+        figure => NO_SOURCE.includes(figure) || (figure === 'budget_used_pct' && !isBudgetRead(runtime, rule)),
+      )
       return {
         name: key,
         scope,
@@ -105,6 +109,24 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
     journal: { ...runtime.journal.head, writable: runtime.journal.writable },
     alarms: [...state.alarms].map(([what, { count, at }]) => ({ what, count, at })),
   }
+}
+
+/** Whether each budget that a rule names has a figure that is young enough, for some session there is. */
+function isBudgetRead(runtime: Runtime, rule: ScopedRule['rule']): boolean {
+  if (isUnsupported(rule)) return false
+  const now = runtime.now()
+  const read = runtime.sessions
+    .all()
+    .flatMap(session => runtime.budgetReadings(session))
+    .filter(reading => isFresh(reading, now))
+  return rule.when
+    .filter(condition => condition.figure === 'budget_used_pct')
+    .every(({ qualifier }) =>
+      read.some(
+        reading =>
+          qualifier === undefined || reading.qualifier?.replace(/^org:/, '') === qualifier.replace(/^org:/, ''),
+      ),
+    )
 }
 
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
@@ -232,6 +254,15 @@ export function readingsOf(runtime: Runtime): object[] {
       ...(session.unpriced.length > 0 ? { pricedAtBound: session.unpriced } : {}),
       ...(session.costProblem ? { problem: session.costProblem } : {}),
     },
+    ...runtime.budgetReadings(session).map(({ name, qualifier, value, observedAt }) => ({
+      client: session.client,
+      session: session.id,
+      name,
+      qualifier,
+      value: formatMicros(value as Micros),
+      unit: 'pct',
+      ageS: Math.max(0, Math.round((now - observedAt) / 1000)),
+    })),
     ...NO_SOURCE.map(name => ({
       client: session.client,
       session: session.id,

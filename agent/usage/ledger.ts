@@ -134,6 +134,12 @@ export class Ledger {
     this.isOpen = true
   }
 
+  /** Whether a call stands there with these counts. */
+  has(client: string, { key, requestId, tokens }: Pick<UsageRecord, 'key' | 'requestId' | 'tokens'>): boolean {
+    const counts = nameOf(countsOf(tokens).join())
+    return [key, `${key}|${requestId}`].some(one => this.index.get(`${client} ${one}`)?.counts === counts)
+  }
+
   private note({ k, c, q = '', n }: CallLine, day: number): void {
     const key = `${c} ${k}`
     const before = this.index.get(key)

@@ -1,14 +1,17 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { Runtime } from '#agent/daemon/runtime.ts'
 import type { Session } from '#agent/daemon/session.ts'
 import type { Attribution } from '#core/boundary/compile.ts'
 import { isUnsupported } from '#core/boundary/shape.ts'
+import type { FigureReading } from '#core/figure.ts'
 import { type Attributed, boundaryAttribution } from '#core/usage/attribution.ts'
 import { Attributor, attributionOf, type Self, spendOf, type TagProblem } from './attribute.ts'
+import { Budgets, type Caller, type ShownBudget } from './budgets.ts'
+import { workspaceOf } from './cells.ts'
 import { Collector, type CollectProgress } from './collect.ts'
 import { Ledger, ledgerDays, type Place, RETAIN_DAYS } from './ledger.ts'
 import { Marks } from './marks.ts'
-import { type Meter, makeMeter } from './meter.ts'
+import { type Meter, makeMeter, ratesOf } from './meter.ts'
+import { UnreadCalls } from './unread-calls.ts'
 import { Uploader, type UploadState } from './upload.ts'
 
 /** What status says of usage. `said`: what is not done here, in sentences for people. */
@@ -30,13 +33,18 @@ export class Usage {
   private readonly attributor = new Attributor()
   private readonly collector: Collector
   private readonly uploader: Uploader
+  private readonly budgets: Budgets
+  private readonly unread: UnreadCalls
   private readonly attributed = new WeakMap<Place, { by: unknown; found: Attributed }>()
   private problem: string | undefined
+  private newest: Promise<void> = Promise.resolve()
 
   constructor(private readonly runtime: Runtime) {
     const { home, adapters, clientHome } = runtime
     const now = () => runtime.now()
     this.ledger = new Ledger(home, now)
+    this.unread = new UnreadCalls(this.ledger)
+    runtime.sessions.onRecords = (session, records) => this.unread.note(session, records)
     this.collector = new Collector({
       adapters,
       clientHome,
@@ -52,6 +60,51 @@ export class Usage {
       membership: () => runtime.membership,
       meter: () => this.meter(),
     })
+    this.budgets = new Budgets({
+      home,
+      now,
+      membership: () => runtime.membership,
+      meter: () => this.meter(),
+      localBudgets: () => runtime.rules.inForce().local.budgets,
+    })
+  }
+
+  private callerOf(session: Session): Caller {
+    const { team } = this.runtime.membership ?? {}
+    return {
+      tags: this.attributedTo(session).tags,
+      workspace: workspaceOf(this.placeOf(session)),
+      pico: this.unread.spentBy(session, ratesOf(this.runtime.rules.inForce().set)),
+      ...(team
+        ? {
+            machine: [team.machine, ...(team.label === undefined ? [] : [team.label])],
+            member: [team.member.id],
+          }
+        : {}),
+    }
+  }
+
+  private live(): Caller[] {
+    return this.unread.sessions().map(session => this.callerOf(session))
+  }
+
+  /** How far the budgets are used that a call of a session may draw on; nothing is read that was not read before. */
+  budgetReadings(session: Session): FigureReading[] {
+    return this.budgets.isEmpty ? [] : this.budgets.readings(this.callerOf(session), this.live())
+  }
+
+  /** For the terminal: every budget that can be read. */
+  shownBudgets(): { budgets: ShownBudget[]; problem?: Budgets['problem'] } {
+    const { problem } = this.budgets
+    return { budgets: this.budgets.shown(this.live()), ...(problem ? { problem } : {}) }
+  }
+
+  /** Asks how far the fleet is, and counts this machine's own beside it. */
+  private async askFleet(): Promise<void> {
+    const { set } = this.runtime.rules.inForce()
+    if ((spendOf(set)?.budgets.length ?? 0) === 0) return
+    await this.budgets.fetch()
+    await this.collect()
   }
 
   private get self(): Self {
@@ -62,10 +115,13 @@ export class Usage {
     return makeMeter(this.runtime.rules.inForce().set, this.self)
   }
 
+  private placeOf({ client, id, cwd, runTags }: Session): Place {
+    return this.attributor.placeOf(client, id, { cwd, runTags }, Number.POSITIVE_INFINITY)
+  }
+
   /** To whom a session's calls belong now. What its folder says is as old as the newest look at it. */
   attributedTo(session: Session): Attributed {
-    const { client, id, cwd, runTags } = session
-    const place = this.attributor.placeOf(client, id, { cwd, runTags }, Number.POSITIVE_INFINITY)
+    const place = this.placeOf(session)
     const { set } = this.runtime.rules.inForce()
     const before = this.attributed.get(place)
     if (before && before.by === set) return before.found
@@ -85,22 +141,28 @@ export class Usage {
     return found.project !== undefined || listsProjects ? found : { ...found, project: session.project }
   }
 
-  /** Reads what the clients have recorded. What goes wrong is told in status and tried again. */
-  async collect(): Promise<void> {
-    try {
-      await this.collector.run()
-      this.problem = undefined
-    } catch (error) {
-      this.problem = (error as Error).message
-      this.runtime.log(`the usage ledger: ${this.problem}`)
-    }
+  /** Reads what the clients have recorded, and counts it. What goes wrong is told in status and tried again. */
+  collect(): Promise<void> {
+    this.newest = this.newest.then(async () => {
+      try {
+        await this.collector.run()
+        await this.budgets.count()
+        this.unread.forget()
+        this.problem = undefined
+      } catch (error) {
+        this.problem = (error as Error).message
+        this.runtime.log(`the usage ledger: ${this.problem}`)
+      }
+    })
+    return this.newest
   }
 
   /** What happens each minute: reading, and sending when it is time. */
   async tick(): Promise<void> {
     await this.collect()
-    if (!this.uploader.isDue(this.readsBudget())) return
-    await this.uploader.send().catch(error => this.runtime.log(`the upload of usage: ${(error as Error).message}`))
+    if (this.uploader.isDue(this.readsBudget()))
+      await this.uploader.send().catch(error => this.runtime.log(`the upload of usage: ${(error as Error).message}`))
+    await this.askFleet()
   }
 
   /** Reads and sends now. A control plane that takes no usage yet is no failure: status says so. */
@@ -109,6 +171,7 @@ export class Usage {
     await this.uploader.send().catch(error => {
       if ((error as { code?: string }).code !== 'NOT_FOUND') throw error
     })
+    await this.askFleet()
   }
 
   /** The exact bytes of the next upload; see {@link Uploader.preview}. */
@@ -164,7 +227,7 @@ export class Usage {
 
   async stop(): Promise<void> {
     await this.collector.stop()
+    await this.newest
     await this.uploader.idle()
-    await breathe()
   }
 }

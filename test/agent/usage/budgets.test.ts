@@ -1,0 +1,192 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { FleetBudget } from '#core/budget/fleet.ts'
+import { windowAt } from '#core/budget/window.ts'
+import { Organisation } from '../daemon/organisation.ts'
+import { Machine, onCleanup, told } from '../daemon/world.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+let org: Organisation
+let machine: Machine
+let n = 0
+beforeEach(async () => {
+  org = new Organisation()
+  machine = new Machine()
+  machine.offset = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2 - Date.now()
+  org.clock = machine.now
+  await org.listen()
+  onCleanup(() => org.close())
+})
+
+const call = async (session?: string) =>
+  told(await machine.hook({ tool_use_id: `toolu_${n++}`, ...(session ? { session_id: session } : {}) })).decision
+const rule = (budget: string, over: string, more = '') =>
+  `  - name: cap\n    action: spend\n    when: { budget_used_pct: "${over}", budget: ${budget} }\n    require: deny\n    stage: enforce\n${more}`
+
+describe('the organisation’s budget', () => {
+  const DEFINED = {
+    name: 'monthly',
+    amount: '100',
+    currency: 'USD',
+    window: 'monthly',
+    zone: 'UTC',
+    basis: 'equivalent',
+    steps: [50],
+    owners: ['role:admin'],
+  }
+  const { start, end } = windowAt({ kind: 'monthly' }, 'UTC', Date.now())
+  const fleet = (used: string, own = '0', more: Partial<FleetBudget> = {}): FleetBudget => ({
+    name: 'monthly',
+    amount: '100',
+    currency: 'USD',
+    basis: 'equivalent',
+    windowStart: new Date(start).toISOString(),
+    windowEnd: new Date(end).toISOString(),
+    zone: 'UTC',
+    used,
+    own,
+    ownSeq: 0,
+    ...more,
+  })
+  async function started(over = '>= 90', more = '', set: object = {}) {
+    machine.join(org)
+    org.publish(`boundaries:\n${rule('monthly', over, more)}`, { budgets: [DEFINED], ...set })
+    await machine.start()
+    await machine.daemon.sync()
+  }
+
+  test('holds by what the fleet has spent, and this machine since it was counted', async () => {
+    org.budgets = () => ({ budgets: [fleet('80')] })
+    await started()
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+    // at once, with the next call, not at the next minute
+    machine.spend(11)
+    expect(await call()).toBe('deny')
+    // what has been counted of it meanwhile is not counted again
+    org.budgets = () => ({ budgets: [fleet('85', '5')] })
+    await machine.daemon.tick()
+    expect((await machine.ask('GET', '/api/budgets', { token: 'api' })).json.budgets).toMatchObject([
+      { name: 'org:monthly', used: '91', left: '9', pct: '91.0', exhausted: false },
+    ])
+    expect(await call()).toBe('deny')
+    org.budgets = () => ({ budgets: [fleet('85', '11')] })
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+  })
+
+  test('counts as unread when it was counted more than five minutes ago', async () => {
+    org.budgets = () => ({ budgets: [fleet('95')] })
+    await started()
+    await machine.daemon.tick()
+    expect(await call()).toBe('deny')
+    org.budgets = undefined
+    machine.offset += 4 * MINUTE_MS
+    await machine.daemon.tick()
+    expect(await call()).toBe('deny')
+    machine.offset += 2 * MINUTE_MS
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+    const { rules } = (await machine.ask('GET', '/api/status', { token: 'api' })).json
+    expect(rules[0].notes.join()).toContain('cannot be read')
+  })
+
+  test('is not believed of an older count, another machine, or another’s signature', async () => {
+    org.budgets = () => ({ budgets: [fleet('95')] })
+    await started()
+    await machine.daemon.tick()
+    const lies: (() => void)[] = [
+      () => {
+        org.budgets = () => ({ cut: new Date(machine.now() - MINUTE_MS).toISOString(), budgets: [fleet('1')] })
+      },
+      () => {
+        org.budgets = () => ({ machine: 'mac_aaaaaaaaaaaaaaaa', budgets: [fleet('1')] })
+      },
+      () => {
+        org.budgets = () => ({ budgets: [fleet('1')] })
+        org.keys.fresh = org.keys.ruleset
+      },
+    ]
+    for (const lie of lies) {
+      lie()
+      await machine.daemon.tick()
+      expect(await call()).toBe('deny')
+    }
+  })
+
+  test('of every tenant reads the call’s own tenant, whose spend may have begun here', async () => {
+    const lists = { attribution: [{ tags: { tenant: ['acme', 'globex'] }, rules: [] }] }
+    const each = { ...DEFINED, for: { tenant: '*' } }
+    mkdirSync(machine.cwd, { recursive: true })
+    writeFileSync(join(machine.cwd, '.holdpoint.yaml'), 'tags: { tenant: globex }\n')
+    org.budgets = () => ({ budgets: [fleet('99', '0', { of: { key: 'tenant', value: 'acme' } })] })
+    await started('>= 90', '', { budgets: [each], ...lists })
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+    machine.spend(91)
+    expect(await call()).toBe('deny')
+  })
+
+  test('in another currency keeps to the fleet’s count, and says so', async () => {
+    org.budgets = () => ({ budgets: [fleet('80', '0', { currency: 'EUR' })] })
+    await started()
+    await machine.daemon.tick()
+    machine.spend(50)
+    expect(await call()).toBe('pass')
+    const { budgets } = (await machine.ask('GET', '/api/budgets', { token: 'api' })).json
+    expect(budgets[0]).toMatchObject({ used: '80', notes: [expect.stringContaining('prices are in USD')] })
+  })
+})
+
+describe('a developer’s own budget', () => {
+  const local = (scope: string, amount = 10) =>
+    `budgets:\n  - { name: mine, amount: "${amount}", window: daily, zone: UTC, scope: ${scope} }\nboundaries:\n${rule('mine', '>= 100')}`
+
+  test('of the machine counts all of its folders, of before the daemon too', async () => {
+    machine.config(local('global'))
+    machine.spend(6, { session: '00000000-0000-4000-8000-000000000002' })
+    await machine.start()
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+    machine.spend(5)
+    expect(await call()).toBe('deny')
+    await machine.daemon.tick()
+    expect(await call()).toBe('deny')
+    // a new day is a new window
+    machine.offset += DAY_MS
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+  })
+
+  test('of a workspace holds in that one only', async () => {
+    machine.config(local('workspace'))
+    machine.spend(11)
+    await machine.start()
+    await machine.daemon.tick()
+    expect(await call()).toBe('deny')
+    const elsewhere = join(machine.folder, 'dev', 'other')
+    mkdirSync(elsewhere, { recursive: true })
+    const reply = await machine.hook({
+      session_id: '00000000-0000-4000-8000-000000000009',
+      cwd: elsewhere,
+      transcript_path: '',
+      tool_use_id: 'toolu_other',
+    })
+    expect(told(reply).decision).toBe('pass')
+  })
+
+  test('of a tag counts each value by itself', async () => {
+    machine.config(local('tag:mood'))
+    writeFileSync(join(machine.cwd, '.holdpoint.yaml'), 'tags: { mood: good }\n')
+    machine.spend(11)
+    await machine.start()
+    await machine.daemon.tick()
+    expect(await call()).toBe('deny')
+    expect((await machine.ask('GET', '/api/budgets', { token: 'api' })).json.budgets).toMatchObject([
+      { name: 'mine', of: { key: 'mood', value: 'good' }, used: '11', left: '0', exhausted: true },
+    ])
+  })
+})
