@@ -146,6 +146,8 @@ it('no text and no cursor breaks it, and what it would replace lies in the curso
     '- ',
     '\n',
     'tests:',
+    'constructor',
+    '__proto__',
     'é',
     '&a ',
     '*a',
@@ -162,4 +164,20 @@ it('no text and no cursor breaks it, and what it would replace lies in the curso
       expect(text.slice(found.from, found.to)).not.toContain('\n')
     }),
   )
+})
+
+it.each(['constructor', 'valueOf', '__proto__'])('a word that every object knows (%s) is one like another', word => {
+  for (const text of [
+    `${word}:\n  - |`,
+    `${word}:\n  - a|`,
+    `boundaries:\n  - ${word}: |`,
+    `${RULE}    for: { ${word}: |`,
+  ])
+    expect(labels(text, true)).toBeUndefined()
+})
+
+it('a rule may be called by such a word', () => {
+  expect(at(`boundaries:\n  - name: constructor\ntests:\n  - { rule: |`, true)?.items).toEqual([
+    { label: 'constructor', insert: 'constructor' },
+  ])
 })

@@ -56,9 +56,9 @@ function matching(offers: readonly Offer[], written: string): Offer[] {
 
 function offersAt(spot: Spot, text: string): Offer[] {
   const where = spot.path.join('.')
-  if (spot.part === 'value') return VALUES[where]?.(spot) ?? []
+  if (spot.part === 'value') return own(VALUES, where)?.(spot) ?? []
   const hasColon = text[spot.to] === ':'
-  const keys = KEYS[where]?.(spot) ?? []
+  const keys = own(KEYS, where)?.(spot) ?? []
   return keys
     .filter(([key]) => !spot.beside.has(key))
     .map(([key, help]) => ({ label: key, help, ...(hasColon ? { insert: key } : begun(where, key)) }))
@@ -71,6 +71,10 @@ function begun(where: string, key: string): Pick<Offer, 'insert' | 'back' | 'mor
   if (where === 'boundaries.for') return { insert: `${key}: []`, back: 1 }
   return { insert: `${key}: `, more: true }
 }
+
+/** What a table has itself: somebody may write `constructor`, which every object knows. */
+const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
 
 type Named = readonly (readonly [string, string])[]
 const named = <K extends string>(keys: readonly K[], help: Readonly<Record<K, string>>): Named =>
@@ -97,7 +101,7 @@ function figures({ item, beside }: Spot): Named {
 
 /** Which values the keys of a place take. */
 const VALUES: Readonly<Record<string, (spot: Spot) => Offer[]>> = {
-  boundaries: ({ key }) => RULE_VALUES[key ?? '']?.() ?? [],
+  boundaries: ({ key }) => own(RULE_VALUES, key ?? '')?.() ?? [],
   'boundaries.when': ({ key }) => (key === 'window' ? windows() : comparisons(key)),
   'boundaries.fallback': ({ key }) =>
     key === 'role'
@@ -130,7 +134,10 @@ const RULE_VALUES: Readonly<Record<string, () => Offer[]>> = {
 }
 
 const words = (list: readonly string[], help: Readonly<Record<string, string>> = {}): Offer[] =>
-  list.map(word => ({ label: word, insert: word, ...(help[word] ? { help: help[word] } : {}) }))
+  list.map(label => {
+    const about = own(help, label)
+    return { label, insert: label, ...(about ? { help: about } : {}) }
+  })
 
 const examples = (...list: string[]): Offer[] => words(list).map(offer => ({ ...offer, example: true }))
 
