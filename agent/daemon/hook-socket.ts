@@ -1,8 +1,16 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import type { Home } from '#agent/home.ts'
-import { folderTrouble, NEW_SOCKET, type SocketPlace, socketPlace } from '#agent/hook/socket-place.ts'
+import { type Home, writeAtomic } from '#agent/home.ts'
+import {
+  ELSEWHERE,
+  folderFile,
+  folderTrouble,
+  isElsewhere,
+  NEW_SOCKET,
+  type SocketPlace,
+  socketPlace,
+} from '#agent/hook/socket-place.ts'
 
 /**
  * The socket that command hooks come in by, in a folder that no other user of the machine can open. A socket that a killed
@@ -52,11 +60,10 @@ export class HookSocket {
   }
 
   private async tryOpen(): Promise<void> {
-    const place = socketPlace(this.home.root)
-    if (!place) return
+    if (!socketPlace(this.home.root)) return
     await this.end()
     try {
-      await this.bind(place)
+      await this.bind(this.findFolder())
       this.lastTrouble = undefined
     } catch (error) {
       const why = (error as Error).message
@@ -65,9 +72,24 @@ export class HookSocket {
     }
   }
 
+  /**
+   * The folder, made where it is not there. Below /tmp a name that is known to others may be anybody's by now: whatever is wrong
+   * with the folder of that name, another one is made, under a name that nobody could know.
+   */
+  private findFolder(): SocketPlace {
+    const { root } = this.home
+    const place = socketPlace(root)!
+    if (!isElsewhere(root)) {
+      if (!existsSync(place.folder)) mkdirSync(place.folder, { recursive: true, mode: 0o700 })
+      return place
+    }
+    if (place.folder.startsWith(ELSEWHERE) && folderTrouble(place) === undefined) return place
+    writeAtomic(this.home, folderFile(root), mkdtempSync(ELSEWHERE))
+    return socketPlace(root)!
+  }
+
   /** Bound under another name and renamed, so that no hook ever finds a socket that nobody listens on. */
   private async bind(place: SocketPlace): Promise<void> {
-    if (!existsSync(place.folder)) mkdirSync(place.folder, { recursive: true, mode: 0o700 })
     const trouble = folderTrouble(place)
     if (trouble) throw new Error(trouble)
     const inPlace = lstatSync(place.path, { throwIfNoEntry: false })

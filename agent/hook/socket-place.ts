@@ -1,6 +1,7 @@
 /** Where the daemon's socket for hooks lies, and whether it may be used. For the hook's process too: built-in modules only. */
 import { lstatSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegular } from '#agent/regular-file.ts'
 
 export type SocketPlace = {
   /** A folder of this user's own that nobody else can open (0700): it is what keeps the others of a machine out. */
@@ -15,17 +16,29 @@ const SOCKET = 'hook.sock'
 /** A socket's address holds 104 bytes on macOS and 108 on Linux, the end's NUL included; some systems cut off what is longer. */
 const PATH_MAX = 103
 
+/** Where a folder elsewhere is named, in the home itself. */
+export const folderFile = (home: string): string => join(realPath(home), 'socket-folder')
+/** Folders elsewhere begin so; six letters of chance follow, so that no other user can have made it before us. */
+export const ELSEWHERE = '/tmp/holdpoint-'
+
+/** Whether the home's name is too long for a socket's address below it. */
+export const isElsewhere = (home: string): boolean => Buffer.byteLength(join(realPath(home), 'run', SOCKET)) > PATH_MAX
+
 /**
- * `<home>/run/hook.sock`; where that is longer than a socket's address may be, a folder for this home below /tmp, which any
- * user could have made before us: {@link folderTrouble} tells. Undefined where the system knows no users by number (Windows).
+ * `<home>/run/hook.sock`; where that is longer than a socket's address may be, in the folder below /tmp that the daemon has made
+ * and named in the home. Undefined where the system knows no users by number (Windows).
  */
 export function socketPlace(home: string, uid = process.getuid?.()): SocketPlace | undefined {
   if (uid === undefined) return undefined
-  const root = realPath(home)
-  const inHome = join(root, 'run')
-  const fits = Buffer.byteLength(join(inHome, SOCKET)) <= PATH_MAX
-  const folder = fits ? inHome : `/tmp/holdpoint-${uid}-${shortMark(root)}`
+  const folder = (isElsewhere(home) && namedFolder(home)) || join(realPath(home), 'run')
   return { folder, path: join(folder, SOCKET) }
+}
+
+/** The folder elsewhere that the home names; undefined before there was one, or when no such name can be read. */
+function namedFolder(home: string): string | undefined {
+  const read = readRegular(folderFile(home), { maxBytes: 100, own: true })
+  const name = 'bytes' in read ? read.bytes.toString('latin1') : ''
+  return name.startsWith(ELSEWHERE) && /^[A-Za-z0-9]{6}$/.test(name.slice(ELSEWHERE.length)) ? name : undefined
 }
 
 /** A program and the daemon may know one home by two ways, one of them through a link. */
@@ -35,17 +48,6 @@ function realPath(home: string): string {
   } catch {
     return home
   }
-}
-
-/** FNV-1a, twice 32 bits: to tell homes of one user apart, not to keep anybody out. The real hashes cost a module's loading. */
-function shortMark(text: string): string {
-  const bytes = Buffer.from(text)
-  const mark = (start: number) => {
-    let hash = start
-    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
-    return (hash >>> 0).toString(16).padStart(8, '0')
-  }
-  return mark(0x811c9dc5) + mark(0x1b873593)
 }
 
 /** Why a folder for the socket is not to be trusted, in words; undefined when it is this user's alone. */

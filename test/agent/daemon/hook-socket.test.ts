@@ -111,14 +111,38 @@ describe('the socket', () => {
     expect(existsSync(place().path)).toBe(false)
   })
 
-  test('of a home with a very long name lies in a short folder below /tmp', async () => {
-    const long = join(machine.folder, 'h'.repeat(90))
-    mkdirSync(long, { mode: 0o700 })
-    Object.assign(machine, { home: openHome(long) })
-    await machine.start()
-    onCleanup(() => rmSync(place().folder, { recursive: true, force: true }))
-    expect(place().folder).toMatch(/^\/tmp\/holdpoint-/)
-    expect((await asCommand()).status).toBe(200)
+  describe('of a home with a very long name', () => {
+    beforeEach(() => {
+      const long = join(machine.folder, 'h'.repeat(90))
+      mkdirSync(long, { mode: 0o700 })
+      Object.assign(machine, { home: openHome(long) })
+    })
+    const removed = () => {
+      const { folder } = place()
+      onCleanup(() => rmSync(folder, { recursive: true, force: true }))
+      return folder
+    }
+
+    test('lies in a short folder below /tmp, the same one after a restart', async () => {
+      await machine.start()
+      const folder = removed()
+      expect(folder).toMatch(/^\/tmp\/holdpoint-\w{6}$/)
+      expect((await asCommand()).status).toBe(200)
+      await machine.daemon.stop()
+      await machine.start()
+      expect(place().folder).toBe(folder)
+      expect((await asCommand()).status).toBe(200)
+    })
+
+    test.skipIf(process.getuid?.() !== 0)('lies in another one when that is another user’s meanwhile', async () => {
+      await machine.start()
+      const folder = removed()
+      await machine.daemon.stop()
+      chownSync(folder, 65_534, 65_534)
+      await machine.start()
+      expect(removed()).not.toBe(folder)
+      expect((await asCommand()).status).toBe(200)
+    })
   })
 
   test.each<[string, () => void]>([

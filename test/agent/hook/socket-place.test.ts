@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { folderFile, folderTrouble, isElsewhere, socketPlace } from '#agent/hook/socket-place.ts'
 
 let folder: string
 beforeEach(() => {
@@ -17,17 +17,36 @@ test('the socket lies in the home', () => {
   })
 })
 
-test('a home whose name is too long for a socket’s address has a short folder of its own, one per user and home', () => {
-  const long = `/home/${'d'.repeat(90)}`
-  const place = socketPlace(long, 1000)!
-  expect(place.folder).toMatch(/^\/tmp\/holdpoint-1000-[0-9a-f]{16}$/)
-  expect(socketPlace(long, 1000)).toEqual(place)
-  expect(socketPlace(`${long}x`, 1000)).not.toEqual(place)
-  expect(socketPlace(long, 1001)).not.toEqual(place)
-  for (let n = 60; n < 110; n++) {
-    const { path } = socketPlace(`/${'é'.repeat(n / 2)}`, 4_294_967_293)!
-    expect(Buffer.byteLength(path)).toBeLessThanOrEqual(103)
-  }
+describe('a home whose name is too long for a socket’s address', () => {
+  let long: string
+  const name = (text: string) => writeFileSync(folderFile(long), text)
+  beforeEach(() => {
+    long = join(folder, 'd'.repeat(90))
+    mkdirSync(long)
+  })
+
+  test('names the folder that it has elsewhere', () => {
+    name('/tmp/holdpoint-Ab3xYz')
+    expect(socketPlace(long, 1000)).toEqual({
+      folder: '/tmp/holdpoint-Ab3xYz',
+      path: '/tmp/holdpoint-Ab3xYz/hook.sock',
+    })
+    expect(Buffer.byteLength(socketPlace(long, 1000)!.path)).toBeLessThanOrEqual(103)
+  })
+
+  test.each(['', '/tmp/holdpoint-', '/tmp/holdpoint-../..', '/tmp/holdpoint-Ab3xY/', '/home/eve/run', 'x'.repeat(200)])(
+    'has none before, and whatever else is written there (%s)',
+    text => {
+      expect(folderTrouble(socketPlace(long, 1000)!)).toContain('is not there')
+      name(text)
+      expect(folderTrouble(socketPlace(long, 1000)!)).toContain('is not there')
+    },
+  )
+
+  test('is told by the bytes of its name, not by its letters', () => {
+    expect(isElsewhere(`/${'é'.repeat(30)}`)).toBe(false)
+    expect(isElsewhere(`/${'é'.repeat(45)}`)).toBe(true)
+  })
 })
 
 test('two ways to one home lead to one socket', () => {
