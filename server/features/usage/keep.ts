@@ -1,6 +1,5 @@
-import { formatDecimal } from '#core/decimal.ts'
-import { PRICE_AXES, type PriceAxis, type UsageTokens } from '#core/pricing.ts'
-import type { BucketKey } from '#core/usage/bucket.ts'
+import { PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
+import { type BucketKey, QUARTERS_PER_DAY } from '#core/usage/bucket.ts'
 import { tagsKey } from '#core/usage/tags.ts'
 import type { Tx } from '../../db.ts'
 import { retotal } from './totals.ts'
@@ -15,10 +14,6 @@ export type PricedBucket = BucketKey & {
 }
 type MachineKey = { orgId: string; machineId: string; memberId: string }
 
-/** A column of rows as PostgreSQL's text form of an array: one parameter, however many rows. */
-const column = <Row>(rows: readonly Row[], of: (row: Row) => string | number | bigint): string =>
-  `{${rows.map(of).join(',')}}`
-
 /**
  * Puts whole days of a machine in the place of what stood there, and makes the totals that hold them anew. Only what differs
  * is written. The caller holds the machine's row.
@@ -29,104 +24,106 @@ export async function keepDays(
   machine: MachineKey,
   { days, buckets, fresh, zones }: { days: string[]; buckets: PricedBucket[]; fresh: boolean; zones: string[] },
 ): Promise<void> {
-  const series = await seriesOf(tx, machine, buckets)
-  const rows = new Map<string, { seriesId: number; bucket: PricedBucket }>()
+  const series = new Map<string, { at: number; key: SeriesKey }>()
+  const dayAt = new Map(days.map((day, i) => [day, i]))
+  const rows = new Map<number, KeptRow>()
   for (const bucket of buckets) {
-    const seriesId = series.get(seriesText(bucket))!
-    const id = `${bucket.day} ${bucket.quarter} ${seriesId}`
-    const before = rows.get(id)
+    const text = seriesText(bucket)
+    const one = series.get(text) ?? { at: series.size, key: bucket }
+    series.set(text, one)
+    const place = (one.at * days.length + dayAt.get(bucket.day)!) * QUARTERS_PER_DAY + bucket.quarter
+    const before = rows.get(place)
     // The machine priced them apart, here they have one price: one series.
     if (before) before.bucket = added(before.bucket, bucket)
-    else rows.set(id, { seriesId, bucket })
+    else rows.set(place, { series: one.at, bucket })
   }
-  await writeBuckets(tx, machine, days, [...rows.values()], fresh)
+  const ids = await seriesOf(tx, machine, series)
+  await writeBuckets(tx, machine, days, [...rows.values()], ids, fresh)
   for (const zone of zones) await retotal(tx, machine, zone, days)
 }
 
+type SeriesKey = Omit<BucketKey, 'quarter'>
+/** `series`: its place among the series of this call. */
+type KeptRow = { series: number; bucket: PricedBucket }
+
 function added(a: PricedBucket, b: PricedBucket): PricedBucket {
+  const { calls, partial, picoUsd } = b
   const tokens = { ...a.tokens }
   for (const axis of PRICE_AXES) tokens[axis] += b.tokens[axis]
-  return {
-    ...a,
-    calls: a.calls + b.calls,
-    partial: a.partial + b.partial,
-    tokens,
-    picoUsd: a.picoUsd + b.picoUsd,
-  }
+  return { ...a, calls: a.calls + calls, partial: a.partial + partial, tokens, picoUsd: a.picoUsd + picoUsd }
 }
 
-type SeriesKey = Omit<BucketKey, 'quarter'>
 const seriesText = (k: SeriesKey): string =>
   `${k.client} ${k.provider} ${k.model} ${k.long ? 1 : 0} ${k.covered} ${k.rate} ${tagsKey(k.tags)}`
 
-/** The numbers of the machine's series; those that are new are made. */
+/** The numbers of the machine's series, by their place; those that are new are made. */
 async function seriesOf(
   tx: Tx,
   { orgId, machineId, memberId }: MachineKey,
-  buckets: readonly PricedBucket[],
-): Promise<Map<string, number>> {
-  const wanted = new Map<string, SeriesKey>()
-  for (const bucket of buckets) wanted.set(seriesText(bucket), bucket)
-  if (wanted.size === 0) return new Map()
+  series: ReadonlyMap<string, { at: number; key: SeriesKey }>,
+): Promise<number[]> {
+  if (series.size === 0) return []
   type Row = { id: number; text: string }
   const known = await tx.$queryRaw<Row[]>`
     select id, concat_ws(' ', client, provider, model, long::int, covered, rate, "tagsKey") as text
     from "UsageSeries" where "orgId" = ${orgId} and "machineId" = ${machineId}`
   const ids = new Map(known.map(({ text, id }) => [text, id]))
-  const missing = [...wanted]
+  const missing = [...series]
     .filter(([text]) => !ids.has(text))
-    .map(([, { client, provider, model, long, covered, rate, tags }]) => {
+    .map(([, { key }]) => {
+      const { client, provider, model, long, covered, rate, tags } = key
       return { client, provider, model, long, covered, rate, tags, tagsKey: tagsKey(tags) }
     })
-  if (missing.length === 0) return ids
-  const made = await tx.$queryRaw<Row[]>`
+  const made =
+    missing.length === 0
+      ? []
+      : await tx.$queryRaw<Row[]>`
     insert into "UsageSeries" ("orgId", "machineId", "memberId", client, provider, model, long, covered, rate, tags, "tagsKey")
     select ${orgId}, ${machineId}, ${memberId}, r.client, r.provider, r.model, r.long, r.covered, r.rate, r.tags, r."tagsKey"
     from jsonb_to_recordset(${JSON.stringify(missing)}::jsonb)
       as r(client text, provider text, model text, long boolean, covered text, rate text, tags jsonb, "tagsKey" text)
     returning id, concat_ws(' ', client, provider, model, long::int, covered, rate, "tagsKey") as text`
   for (const { text, id } of made) ids.set(text, id)
-  return ids
+  return [...series.keys()].map(text => ids.get(text)!)
 }
 
-type KeptRow = { seriesId: number; bucket: PricedBucket }
+/** Every column as PostgreSQL's text form of an array: one parameter each, however many rows. Money in whole pico-dollars. */
+function columnsOf(rows: readonly KeptRow[], ids: readonly number[]): string[] {
+  const columns: string[][] = Array.from({ length: 12 }, () => [])
+  for (const { series, bucket } of rows) {
+    const { day, quarter, calls, partial, tokens: t, picoUsd } = bucket
+    const values = [day, quarter, ids[series]!, calls, partial, ...PRICE_AXES.map(axis => t[axis]), picoUsd]
+    for (let i = 0; i < values.length; i++) columns[i]!.push(String(values[i]))
+  }
+  return columns.map(column => `{${column.join(',')}}`)
+}
+
+const NEW_ROWS = `n as (
+  select day, quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", pico * 0.000000000001 as cost
+  from unnest($3::date[], $4::smallint[], $5::int[], $6::int[], $7::int[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::numeric[])
+    as n(day, quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", pico))`
+const PUT_ROWS = `
+  insert into "UsageBucket" ("orgId", day, "machineId", quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", cost)
+  select $1, day, $2, quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", cost from n`
 
 async function writeBuckets(
   tx: Tx,
   { orgId, machineId }: MachineKey,
   days: string[],
-  rows: KeptRow[],
+  rows: readonly KeptRow[],
+  ids: readonly number[],
   fresh: boolean,
 ): Promise<void> {
-  const axis = (name: PriceAxis) => column(rows, r => r.bucket.tokens[name])
-  const columns = [
-    column(rows, r => r.bucket.day),
-    column(rows, r => r.bucket.quarter),
-    column(rows, r => r.seriesId),
-    column(rows, r => r.bucket.calls),
-    column(rows, r => r.bucket.partial),
-    axis('input'),
-    axis('cacheRead'),
-    axis('cacheWrite5m'),
-    axis('cacheWrite1h'),
-    axis('output'),
-    axis('webSearches'),
-    column(rows, r => formatDecimal(r.bucket.picoUsd)),
-  ]
-  const put = `
-    insert into "UsageBucket" ("orgId", day, "machineId", quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", cost)
-    select $1, n.day, $2, n.quarter, n."seriesId", n.calls, n.partial, n.input, n."cacheRead", n."cacheWrite5m", n."cacheWrite1h", n.output, n."webSearches", n.cost from n`
-  const n = `n as (select * from unnest($3::date[], $4::smallint[], $5::int[], $6::int[], $7::int[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::numeric[])
-      as n(day, quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", cost))`
+  const columns = columnsOf(rows, ids)
   if (fresh) {
-    await tx.$executeRawUnsafe(`with ${n} ${put}`, orgId, machineId, ...columns)
+    await tx.$executeRawUnsafe(`with ${NEW_ROWS} ${PUT_ROWS}`, orgId, machineId, ...columns)
     return
   }
   await tx.$executeRawUnsafe(
-    `with ${n}, gone as (
+    `with ${NEW_ROWS}, gone as (
       delete from "UsageBucket" b where b."orgId" = $1 and b."machineId" = $2 and b.day = any($15::date[])
         and not exists (select from n where n.day = b.day and n.quarter = b.quarter and n."seriesId" = b."seriesId"))
-    ${put}
+    ${PUT_ROWS}
     on conflict ("orgId", day, "machineId", quarter, "seriesId") do update set calls = excluded.calls, partial = excluded.partial, input = excluded.input,
       "cacheRead" = excluded."cacheRead", "cacheWrite5m" = excluded."cacheWrite5m", "cacheWrite1h" = excluded."cacheWrite1h", output = excluded.output,
       "webSearches" = excluded."webSearches", cost = excluded.cost
@@ -135,7 +132,7 @@ async function writeBuckets(
     orgId,
     machineId,
     ...columns,
-    column(days, day => day),
+    `{${days.join(',')}}`,
   )
 }
 
