@@ -298,25 +298,3 @@ export const ReportAnswer = z.strictObject({
   journal: z.optional(z.strictObject({ seq: count, head: digest })),
 })
 export type ReportAnswer = z.infer<typeof ReportAnswer>
-
-/** The join line: `https://host/o/<org>#e=<one-time token>&r=<root digest>`. */
-export function parseJoinLine(
-  line: string,
-): { origin: string; slug: string; token: string; rootDigest?: string } | undefined {
-  let url: URL
-  try {
-    url = new URL(line.trim())
-  } catch {
-    return undefined
-  }
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  const path = /^\/o\/([a-z0-9][a-z0-9-]{0,39})$/.exec(url.pathname)
-  if (!path || url.search || url.username || url.password) return undefined
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) return undefined
-  const fragment = new URLSearchParams(url.hash.slice(1))
-  const token = fragment.get('e')
-  const rootDigest = fragment.get('r')
-  if (!token || !/^hpj_[a-z2-7]{52}$/.test(token)) return undefined
-  if (rootDigest !== null && !DIGEST.test(rootDigest)) return undefined
-  return { origin: url.origin, slug: path[1]!, token, ...(rootDigest === null ? {} : { rootDigest }) }
-}

@@ -1,5 +1,6 @@
 import { AppError } from '#core/error.ts'
 import { MACHINE_LABEL, MACHINE_LABEL_WORDS } from '#core/id.ts'
+import { formatJoinLine } from '#core/join-line.ts'
 import { JOIN_TOKEN_MS } from '#core/limits.ts'
 import { demand } from '#core/permission.ts'
 import { makeToken } from '#core/token.ts'
@@ -81,7 +82,7 @@ export async function makeJoinLine(
     })
     return { member: found, rootDigest: root.digest }
   })
-  const url = `${origin}/o/${orgSlug}#e=${token}&r=${rootDigest}`
+  const url = formatJoinLine({ origin, slug: orgSlug, token, rootDigest })
   const bundle = await connectorBundle()
   const download = bundle && `${origin}/connector/${bundle.sha256}/holdpoint.cjs`
   return {
