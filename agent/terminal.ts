@@ -1,5 +1,6 @@
 /** What the command prints, and how. Colour only where a person looks; nothing from outside can move the cursor. */
 import { stripVTControlCharacters } from 'node:util'
+import { replaceMarks } from '#core/plain-text.ts'
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
 const CODES: Record<Colour, [number, number]> = {
@@ -41,9 +42,7 @@ export function openTerminal(env: Readonly<Record<string, string | undefined>> =
  * line breaks and the marks that turn the direction of writing (Unicode bidi controls, zero-width ones) are taken out.
  */
 export function plain(text: unknown, max = 2000): string {
-  const flat = stripVTControlCharacters(String(text))
-    .replace(/[\t\r\n]+/g, ' ')
-    .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, '')
+  const flat = replaceMarks(stripVTControlCharacters(String(text)).replace(/[\t\r\n]+/g, ' '), '')
   return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat
 }
 

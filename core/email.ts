@@ -17,11 +17,3 @@ export function normaliseEmail(text: string): string {
   }
   return email
 }
-
-/** A person's or thing's name as it may stand in a mail header or on a page: no control, line break or direction characters. */
-export const plainName = (text: string): string =>
-  text
-    .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 100)

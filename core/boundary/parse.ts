@@ -1,6 +1,6 @@
+import { clip } from '#core/plain-text.ts'
 import type { LadderRole } from '#core/role.ts'
 import { MAX_CASES, MAX_RULES } from './limits.ts'
-import { clip } from './plain-text.ts'
 import type { Findings, Problem } from './problem.ts'
 import { readCase } from './read-case.ts'
 import { readRule } from './read-rule.ts'

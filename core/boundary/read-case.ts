@@ -1,9 +1,9 @@
 import { DESTINATIONS, FIGURES, isFigureName, PLAN_WINDOWS } from '#core/figure.ts'
 import { isTier, TIERS } from '#core/model-tier.ts'
 import { cutDecimal, MICROS_PER_UNIT } from '#core/money.ts'
+import { clip, isPlainLine, isPlainWord } from '#core/plain-text.ts'
 import { type LadderRole, ROLES } from '#core/role.ts'
 import { MAX_PATTERN_CHARS } from './limits.ts'
-import { clip, isPlainLine, isPlainWord } from './plain-text.ts'
 import { type Findings, nearest, oneOf } from './problem.ts'
 import { refuseUnknownKeys } from './read-rule.ts'
 import {

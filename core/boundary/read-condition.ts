@@ -1,8 +1,8 @@
 import { DESTINATIONS, FIGURE_NAMES, FIGURES, type FigureName, isFigureName, PLAN_WINDOWS } from '#core/figure.ts'
 import { isTier, TIERS } from '#core/model-tier.ts'
 import { cutDecimal, MICROS_PER_UNIT } from '#core/money.ts'
+import { clip, isPlainWord } from '#core/plain-text.ts'
 import { MAX_PATTERN_CHARS } from './limits.ts'
-import { clip, isPlainWord } from './plain-text.ts'
 import { type Findings, nearest, oneOf } from './problem.ts'
 import {
   type Action,

@@ -1,6 +1,7 @@
 import { formatDuration, parseDuration } from '#core/duration.ts'
 import { FIGURES } from '#core/figure.ts'
 import { cutDecimal, type Micros } from '#core/money.ts'
+import { clip, isPlainLine, isPlainWord } from '#core/plain-text.ts'
 import { type LadderRole, roleAtLeast } from '#core/role.ts'
 import {
   MAX_APPROVALS,
@@ -10,7 +11,6 @@ import {
   MAX_PATTERN_CHARS,
   MIN_EXPIRES_SECONDS,
 } from './limits.ts'
-import { clip, isPlainLine, isPlainWord } from './plain-text.ts'
 import { type Findings, nearest, oneOf } from './problem.ts'
 import type { AppliesTo, Condition, Fallback } from './shape.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry } from './tree.ts'

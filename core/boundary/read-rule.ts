@@ -1,5 +1,5 @@
+import { clip } from '#core/plain-text.ts'
 import { type LadderRole, ROLES } from '#core/role.ts'
-import { clip } from './plain-text.ts'
 import { type Findings, nearest, oneOf, type Place } from './problem.ts'
 import { readWhen } from './read-condition.ts'
 import { readAppliesTo, readApprovals, readDuration, readFallback, readNote, readStep } from './read-extras.ts'

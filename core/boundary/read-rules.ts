@@ -1,5 +1,5 @@
+import { clip } from '#core/plain-text.ts'
 import { isLadderRole } from '#core/role.ts'
-import { clip } from './plain-text.ts'
 import type { RuleContext } from './read-rule.ts'
 import { ruleFromJson } from './rule.ts'
 import type { Requirement, Rule, UnsupportedRule } from './shape.ts'

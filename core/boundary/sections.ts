@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml'
+import { clip } from '#core/plain-text.ts'
 import { MAX_PROBLEMS } from './limits.ts'
-import { clip } from './plain-text.ts'
 import { type Finding, Findings, nearest, oneOf, type Place, type Problem } from './problem.ts'
 import type { Scope } from './shape.ts'
 import { describeTree, type Tree } from './tree.ts'

@@ -1,4 +1,4 @@
-import { clip } from './plain-text.ts'
+import { clip } from '#core/plain-text.ts'
 import { NOWHERE, type Place } from './problem.ts'
 
 /** A value with its place in the text: what YAML and JSON have in common once everything odd has been refused. */

@@ -12,8 +12,8 @@ import {
   Parser,
 } from 'yaml'
 import { BOUNDARIES_TEXT_MAX } from '#core/limits.ts'
+import { clip } from '#core/plain-text.ts'
 import { MAX_DEPTH } from './limits.ts'
-import { clip } from './plain-text.ts'
 import type { Findings, Place, ProblemCode } from './problem.ts'
 import type { Tree, TreeEntry } from './tree.ts'
 

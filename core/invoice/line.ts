@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
-import { clip } from '#core/boundary/plain-text.ts'
 import { formatDecimal, MONEY_PLACES, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import { INVOICE_LINES_MAX, INVOICE_TEXT_MAX } from '#core/limits.ts'
+import { clip } from '#core/plain-text.ts'
 import { divideNearest } from '#core/spend/exchange.ts'
 
 /** One amount of a provider's invoice. `day` is a UTC day; what the provider does not say is absent. */

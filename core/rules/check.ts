@@ -1,9 +1,9 @@
-import { clip } from '#core/boundary/plain-text.ts'
 import { type Findings, nearest } from '#core/boundary/problem.ts'
 import type { Rule } from '#core/boundary/shape.ts'
 import { entryOf, type Tree, type TreeEntry, type TreeMap } from '#core/boundary/tree.ts'
 import type { Budget } from '#core/budget/budget.ts'
 import { globMatches } from '#core/glob.ts'
+import { clip } from '#core/plain-text.ts'
 import type { TagLists } from '#core/usage/tags.ts'
 import { oneOrMore, writtenText } from './fields.ts'
 

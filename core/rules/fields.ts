@@ -1,6 +1,6 @@
-import { clip } from '#core/boundary/plain-text.ts'
 import { type Findings, nearest, oneOf } from '#core/boundary/problem.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from '#core/boundary/tree.ts'
+import { clip } from '#core/plain-text.ts'
 import { PLACES } from './limits.ts'
 
 /** Readers of single values. Each gives undefined, with a finding, for what it refuses. */

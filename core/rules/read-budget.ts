@@ -1,4 +1,3 @@
-import { clip } from '#core/boundary/plain-text.ts'
 import { type Findings, nearest, oneOf } from '#core/boundary/problem.ts'
 import { refuseUnknownKeys } from '#core/boundary/read-rule.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from '#core/boundary/tree.ts'
@@ -15,6 +14,7 @@ import {
 } from '#core/budget/budget.ts'
 import { type BudgetWindow, parseWindow, WINDOW_WORDS } from '#core/budget/window.ts'
 import { isZone, zoneNames } from '#core/budget/zone.ts'
+import { clip } from '#core/plain-text.ts'
 import { ROLES } from '#core/role.ts'
 import { STANDING_KEYS, TAG_KEY, type TagLists } from '#core/usage/tags.ts'
 import { oneOrMore, readChoice, readDecimal, readMap, readWhole, required, writtenText } from './fields.ts'

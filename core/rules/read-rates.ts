@@ -1,7 +1,7 @@
-import { clip } from '#core/boundary/plain-text.ts'
 import { type Findings, nearest, oneOf } from '#core/boundary/problem.ts'
 import { refuseUnknownKeys } from '#core/boundary/read-rule.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from '#core/boundary/tree.ts'
+import { clip } from '#core/plain-text.ts'
 import { PROVIDERS, type RateRow, type UnpricedPolicy } from '#core/pricing.ts'
 import { MODEL_ID } from '#core/usage/bucket.ts'
 import { oneOrMore, readChoice, readDecimal, readMap, readWhole, required, writtenText } from './fields.ts'

@@ -1,8 +1,9 @@
 /** Tags as developers write them: in a repository's file, and for one run. */
-import { clip } from '#core/boundary/plain-text.ts'
+
 import type { Findings, Problem } from '#core/boundary/problem.ts'
 import { isNothing, openDocument, sectionTree } from '#core/boundary/sections.ts'
 import { describeTree, type TreeEntry } from '#core/boundary/tree.ts'
+import { clip } from '#core/plain-text.ts'
 import { readMap, writtenText } from '#core/rules/fields.ts'
 import { TAG_KEY, TAG_VALUE, type Tags } from './tags.ts'
 

@@ -1,7 +1,7 @@
 // Makes an organisation on a running installation; bundled beside the seed. Prints one JSON line.
 
-import { plainName } from '#core/email.ts'
 import { AppError, isAppError } from '#core/error.ts'
+import { plainName } from '#core/plain-text.ts'
 import { whyNoSlug } from '#core/slug.ts'
 import { database } from '../db.ts'
 import { openContext } from '../features/context.ts'

@@ -1,3 +1,5 @@
+import { oneLine } from '#core/plain-text.ts'
+
 /** A mail as data: what the mailer sends and tests compare. Pure functions make it. */
 export type Mail = { subject: string; text: string; html: string }
 
@@ -13,12 +15,7 @@ const escapeHtml = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;').replace(/'/g, '&#39;')
 
 /** A header's text: no line break, control or direction character, so that nobody's name writes a header. */
-export const headerText = (text: string): string =>
-  text
-    .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 200)
+export const headerText = (text: string): string => oneLine(text, 200)
 
 /** The same words as text and as plain HTML: no picture, no remote content, no tracking. */
 export function layOut(subject: string, blocks: readonly Block[]): Mail {

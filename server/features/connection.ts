@@ -1,6 +1,7 @@
-import { normaliseEmail, plainName } from '#core/email.ts'
+import { normaliseEmail } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
 import { demandFresh } from '#core/permission.ts'
+import { plainName } from '#core/plain-text.ts'
 import type { OidcConnection } from '#generated/prisma/client.ts'
 import type { Db } from '../db.ts'
 import { subkey } from '../env.ts'
