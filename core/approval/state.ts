@@ -99,7 +99,7 @@ export function judgeAnswerer(approval: Approval, who: Answerer, now: Date): { o
   if (!roleAtLeast(who.role, role))
     return no('NOT_APPROVER', `This takes the role ${role} or above; yours is ${who.role}.`)
   const since = approval.receivedAt.getTime()
-  if (!own && who.roleChangedBy === approval.requesterId && who.roleChangedAt && who.roleChangedAt.getTime() >= since) {
+  if (!own && hasRoleOfRequester(approval, who)) {
     return no(
       'NOT_APPROVER',
       'The requester changed your role after making this request.',
@@ -135,6 +135,24 @@ export function judgeAnswerer(approval: Approval, who: Answerer, now: Date): { o
   return { ok: true, self: true }
 }
 
+/** Whether somebody has their role from the requester, since the request was made. */
+const hasRoleOfRequester = (
+  approval: Pick<Approval, 'requesterId' | 'receivedAt'>,
+  { roleChangedBy, roleChangedAt }: Pick<Answerer, 'roleChangedBy' | 'roleChangedAt'>,
+): boolean =>
+  roleChangedBy === approval.requesterId &&
+  roleChangedAt !== undefined &&
+  roleChangedAt.getTime() >= approval.receivedAt.getTime()
+
+/** The role by which an earlier voter counts at this moment; undefined for one who counts no more. */
+export const standingRole = (
+  approval: Pick<Approval, 'requesterId' | 'receivedAt'>,
+  voter: Pick<Answerer, 'memberId' | 'role' | 'active' | 'roleChangedBy' | 'roleChangedAt'>,
+): Role | undefined =>
+  voter.active && (voter.memberId === approval.requesterId || !hasRoleOfRequester(approval, voter))
+    ? voter.role
+    : undefined
+
 /** Whether somebody may end a grant that was given: the right itself, and the role that the request took. */
 export function judgeRevoker(role: Role, actor: MemberActor): { ok: true } | Refusal {
   const refusal = whyNot(actor, 'approval.revoke')
@@ -146,7 +164,7 @@ export function judgeRevoker(role: Role, actor: MemberActor): { ok: true } | Ref
 
 /**
  * The approving votes that count at this moment: of members who still hold the role that it takes.
- * @param roleNow what a voter is at this moment; undefined for one who is no member any more
+ * @param roleNow what a voter is at this moment ({@link standingRole})
  */
 export function countedVotes(
   approval: Pick<Approval, 'votes' | 'terms' | 'receivedAt'>,
@@ -181,7 +199,7 @@ export type AnswerOutcome =
 /**
  * Applies a vote. One denial ends it; an approval settles it once enough distinct members who still hold the role have
  * approved. The scope is the narrowest of the counted votes, each ceiling the lowest.
- * @param roleNow what an earlier voter is at this moment; undefined for one who is no member any more
+ * @param roleNow what an earlier voter is at this moment ({@link standingRole})
  */
 export function applyAnswer(
   approval: Approval,

@@ -1,7 +1,7 @@
 import type { MemberActor } from '#core/actor.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
-import { applyAnswer, type Settled, type Vote } from '#core/approval/state.ts'
+import { applyAnswer, type Settled, standingRole, type Vote } from '#core/approval/state.ts'
 import { base64url } from '#core/bytes.ts'
 import { AppError } from '#core/error.ts'
 import { REASON_MAX } from '#core/limits.ts'
@@ -15,7 +15,7 @@ import { sign } from '../../keys/sign.ts'
 import { type FeatureContext, newId, notFound } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
 import { demandRate } from '../rate.ts'
-import { type ApprovalRecord, asAnswerer, asApproval, lockApproval, nextAnswerSeq } from './load.ts'
+import { type ApprovalRecord, asAnswerer, asApproval, asVoter, lockApproval, nextAnswerSeq } from './load.ts'
 import { endApproval } from './settle.ts'
 
 export type AnswerInput = {
@@ -59,7 +59,10 @@ async function decide(tx: Tx, ctx: FeatureContext<MemberActor>, input: Required<
   const voters = await tx.member.findMany({ where: { id: { in: row.votes.map(v => v.memberId) }, removedAt: null } })
   const approval = asApproval(row)
   const who = asAnswerer(actor, member)
-  const roleNow = (memberId: string) => voters.find(voter => voter.id === memberId)?.role
+  const roleNow = (memberId: string) => {
+    const voter = voters.find(({ id }) => id === memberId)
+    return voter && standingRole(approval, asVoter(voter))
+  }
   const vote = { decision: input.decision, scope: input.scope, until: input.scope === 'session' ? input.until : [] }
   const result = whyNot(actor, 'approval.answer') ?? applyAnswer(approval, who, vote, roleNow, now)
   if ('ok' in result) {

@@ -37,13 +37,22 @@ const asVote = (vote: ApprovalVote): Vote => ({
 /** The member behind an actor as the database has them now: role and standing are asked again at every answer. */
 export function asAnswerer(actor: Pick<MemberActor, 'method' | 'how'>, member: Member): Answerer {
   return {
-    memberId: member.id,
-    role: member.role,
-    active: member.removedAt === null,
+    ...asVoter(member),
     method: actor.method,
     how: actor.how,
     joinedAt: member.joinedAt,
     ...(member.invitedById === null ? {} : { invitedById: member.invitedById }),
+  }
+}
+
+/** Whoever has voted, as the database has them now. */
+export function asVoter(
+  member: Pick<Member, 'id' | 'role' | 'removedAt' | 'roleChangedBy' | 'roleChangedAt'>,
+): Omit<Answerer, 'method' | 'how' | 'joinedAt' | 'invitedById'> {
+  return {
+    memberId: member.id,
+    role: member.role,
+    active: member.removedAt === null,
     ...(member.roleChangedBy === null ? {} : { roleChangedBy: member.roleChangedBy }),
     ...(member.roleChangedAt === null ? {} : { roleChangedAt: member.roleChangedAt }),
   }

@@ -2,12 +2,12 @@ import type { MemberActor } from '#core/actor.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import { questionOf } from '#core/approval/describe.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
-import { type ApprovalState, countedVotes, judgeAnswerer } from '#core/approval/state.ts'
+import { type ApprovalState, countedVotes, judgeAnswerer, standingRole } from '#core/approval/state.ts'
 import { may } from '#core/permission.ts'
 import type { Role } from '#core/role.ts'
 import type { ApprovalAnswer, Member } from '#generated/prisma/client.ts'
 import { storedPayload } from '../../keys/stored.ts'
-import { type ApprovalRecord, asAnswerer, asApproval, type KeptRules } from './load.ts'
+import { type ApprovalRecord, asAnswerer, asApproval, asVoter, type KeptRules } from './load.ts'
 
 export type AnsweredBy = {
   name: string
@@ -47,15 +47,17 @@ export type ApprovalRow = {
 }
 
 export type RowRecord = Omit<ApprovalRecord, 'votes'> & {
-  votes: (ApprovalRecord['votes'][number] & { member: Pick<Member, 'name' | 'role' | 'removedAt'> })[]
+  votes: (ApprovalRecord['votes'][number] & { member: Pick<Member, keyof typeof VOTER> })[]
   machine: { id: string; label: string }
   member: { id: string; name: string }
   answer: Pick<ApprovalAnswer, 'jws'> | null
 }
 
+const VOTER = { id: true, name: true, role: true, removedAt: true, roleChangedBy: true, roleChangedAt: true } as const
+
 /** The relations a row needs. */
 export const ROW = {
-  votes: { orderBy: { at: 'asc' }, include: { member: { select: { name: true, role: true, removedAt: true } } } },
+  votes: { orderBy: { at: 'asc' }, include: { member: { select: VOTER } } },
   machine: { select: { id: true, label: true } },
   member: { select: { id: true, name: true } },
   answer: { select: { jws: true } },
@@ -73,7 +75,7 @@ export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Da
   const voters = new Map(record.votes.map(vote => [vote.memberId, vote.member]))
   const roleNow = (memberId: string) => {
     const voter = voters.get(memberId)
-    return voter?.removedAt === null ? voter.role : undefined
+    return voter && standingRole(approval, asVoter(voter))
   }
   return {
     handle: record.handle,

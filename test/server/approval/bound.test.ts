@@ -108,3 +108,16 @@ it('a vote whose voter lost the role is not shown as one that counts, and who ca
   expect(await answer(handle, owner)).toEqual({ settled: true, missing: 0 })
   expect(await read(handle)).toMatchObject({ state: 'approved', votes: 2 })
 })
+
+it('a vote whose voter has the role from the requester since does not count, as their answer would not', async () => {
+  const requester = await makeMember(db.prisma, org, 'admin', 'Ria')
+  machine = await makeMachine(db.prisma, org, requester)
+  await publish(db.prisma, org, costRule('lead', '    approvals: 2\n'))
+  const handle = await file()
+  await answer(handle, lead)
+  await changeRole(contextOf(db.prisma, owner), { id: lead.memberId, role: 'member' })
+  await changeRole(contextOf(db.prisma, actorOf(org, requester, 'admin')), { id: lead.memberId, role: 'lead' })
+  expect((await read(handle)).votes).toBe(0)
+  expect(await answer(handle, owner)).toEqual({ settled: false, missing: 1 })
+  expect(await read(handle)).toMatchObject({ state: 'pending', votes: 1 })
+})
