@@ -1,4 +1,4 @@
-import { DAY_MS, dateText, wallDay } from '#core/budget/zone.ts'
+import { DAY_MS, dateText, startOfDay, wallDay } from '#core/budget/zone.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import type { Tx } from '../../db.ts'
@@ -20,7 +20,8 @@ type Series = Omit<SeriesSpend, 'span' | 'cost'> & { id: number }
 /**
  * What the ledger holds between moments: `cuts` are n + 1 rising moments of n spans that touch each other. Summed from what
  * machines reported each time, so there is no counter that could be lost, doubled or forgotten. Where all cuts are days' starts
- * of the zone that totals are kept by, the totals of its days, else the quarter hours themselves: both are the same sums.
+ * of the zone that totals are kept by, the totals of its days; else the quarter hours themselves, of one long span those at its
+ * ends. All are the same sums.
  */
 export async function spendBetween(
   tx: Tx,
@@ -28,9 +29,7 @@ export async function spendBetween(
   zone: string,
   cuts: readonly number[],
 ): Promise<SeriesSpend[]> {
-  const sums = (await hasTotals(tx, orgId, zone, cuts))
-    ? await sumTotals(tx, orgId, zone, cuts)
-    : await sumBuckets(tx, orgId, cuts)
+  const sums = await sumSpans(tx, orgId, zone, cuts)
   if (sums.length === 0) return []
   const ids = `{${[...new Set(sums.map(({ seriesId }) => seriesId))].join(',')}}`
   const series = await tx.$queryRaw<Series[]>`
@@ -39,10 +38,39 @@ export async function spendBetween(
   return sums.map(({ span, seriesId, cost }) => ({ span, ...byId.get(seriesId)!, cost: parseDecimal(cost)! }))
 }
 
-async function hasTotals(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<boolean> {
-  if (!cuts.every(cut => isPlainMidnight(zone, cut))) return false
+async function sumSpans(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<Sum[]> {
   const { timeZone } = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } })
-  return timeZone === zone
+  if (zone === timeZone && cuts.every(cut => isPlainMidnight(zone, cut)))
+    return (await sumTotals(tx, orgId, zone, cuts)) ?? sumBuckets(tx, orgId, cuts)
+  if (cuts.length !== 2) return sumBuckets(tx, orgId, cuts)
+  const [start, end] = cuts as [number, number]
+  const first = plainMidnightFrom(timeZone, start)
+  const last = wholeDaysUntil(timeZone, first, end)
+  const middle = last > first ? await sumTotals(tx, orgId, timeZone, [first, last]) : undefined
+  if (middle === undefined) return sumBuckets(tx, orgId, cuts)
+  const ends = [
+    [start, first],
+    [last, end],
+  ].filter(([from, to]) => from! < to!)
+  for (const part of ends) middle.push(...(await sumBuckets(tx, orgId, part)))
+  return middle
+}
+
+/** The first undisputed day's start at a moment or after it. */
+function plainMidnightFrom(zone: string, ms: number): number {
+  for (let day = wallDay(zone, ms); ; day++) {
+    const start = startOfDay(zone, day)
+    if (start >= ms && isPlainMidnight(zone, start)) return start
+  }
+}
+
+/** The last undisputed day's start at a moment or before it; `first` when there is none between. */
+function wholeDaysUntil(zone: string, first: number, ms: number): number {
+  for (let day = wallDay(zone, ms); ; day--) {
+    const start = startOfDay(zone, day)
+    if (start <= first) return first
+    if (start <= ms && isPlainMidnight(zone, start)) return start
+  }
 }
 
 const QUARTER_MS = DAY_MS / 96
@@ -59,12 +87,16 @@ function isPlainMidnight(zone: string, ms: number): boolean {
   return true
 }
 
-function sumTotals(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<Sum[]> {
+/** From totals by day. Undefined when they are not kept by this zone (any more): one statement sees both at one moment. */
+async function sumTotals(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<Sum[] | undefined> {
   const dates = `{${cuts.map(cut => dateText(wallDay(zone, cut))).join(',')}}`
-  return tx.$queryRaw<Sum[]>`
+  const [kept, ...sums] = await tx.$queryRaw<Sum[]>`
+    select -1 as span, 0 as "seriesId", '0' as cost from "Organisation" where id = ${orgId} and "timeZone" = ${zone}
+    union all
     select width_bucket(start, ${dates}::date[]) - 1 as span, "seriesId", sum(cost)::text as cost from "UsageTotal"
     where "orgId" = ${orgId} and zone = ${zone} and span = 'day' and start >= (${dates}::date[])[1] and start < (${dates}::date[])[${cuts.length}::int]
-    group by 1, 2`
+    group by 1, 2 order by 1, 2`
+  return kept?.span === -1 ? sums : undefined
 }
 
 function sumBuckets(tx: Tx, orgId: string, cuts: readonly number[]): Promise<Sum[]> {

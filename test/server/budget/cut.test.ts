@@ -11,9 +11,11 @@ import { budgetsFor } from '#server/features/budget/serve.ts'
 import { rootsAfter } from '#server/features/root.ts'
 import { releaseQuarantine } from '#server/features/usage/quarantine.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
+import { changeTimeZone, rebuildTotals } from '#server/features/usage/zone.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { useDatabase } from '../../support/db.ts'
 import {
+  actorOf,
   contextOf,
   makeMachine,
   makeMember,
@@ -53,6 +55,7 @@ async function ask(machine: TestMachine, now = NOW): Promise<FleetBudgets> {
   const { root } = walkRoots(await rootsAfter(db.prisma, org.id, 0), org.id, crypto).at(-1)!
   return openFleetBudgets(jws, root, machine.id, crypto)
 }
+const owner = () => contextOf(db.prisma, actorOf(org, org.ownerId, 'owner'), NOW)
 const used = async (now = NOW) => (await ask(dana, now)).budgets.map(each => [each.name, each.used])
 
 describe('what machines are told', () => {
@@ -262,24 +265,30 @@ describe('windows of the ledger', () => {
       { kind: 'quarterly' },
       { kind: 'rolling', days: 7 },
     ] as const
-    for (const zone of zones)
-      for (const window of kinds)
-        for (const now of ['2026-10-25T02:30:00Z', '2026-11-01T05:00:00Z', '2026-11-18T12:00:00Z']) {
-          const { start, end } = windowAt(window, zone, Date.parse(now))
-          const wanted = buckets
-            .filter(({ day, quarter }) => {
-              const begins = Date.parse(day) + quarter * 900_000
-              return begins >= start && begins < end
-            })
-            .reduce((sum, { pico }) => sum + pico, 0n)
-          const sums = await spendBetween(db.prisma, org.id, zone, [start, end])
-          expect([zone, window.kind, now, sums.reduce((sum, { cost }) => sum + cost, 0n)]).toEqual([
-            zone,
-            window.kind,
-            now,
-            wanted,
-          ])
-        }
+    const check = async (own: string) => {
+      for (const zone of zones)
+        for (const window of kinds)
+          for (const now of ['2026-10-25T02:30:00Z', '2026-11-01T05:00:00Z', '2026-11-18T12:00:00Z']) {
+            const { start, end } = windowAt(window, zone, Date.parse(now))
+            const wanted = buckets
+              .filter(({ day, quarter }) => {
+                const begins = Date.parse(day) + quarter * 900_000
+                return begins >= start && begins < end
+              })
+              .reduce((sum, { pico }) => sum + pico, 0n)
+            const sums = await spendBetween(db.prisma, org.id, zone, [start, end])
+            const what = [own, zone, window.kind, now]
+            expect([...what, sums.reduce((sum, { cost }) => sum + cost, 0n)]).toEqual([...what, wanted])
+          }
+    }
+    await check('UTC')
+    for (const timeZone of ['Asia/Kathmandu', 'Asia/Beirut']) {
+      await changeTimeZone(owner(), { timeZone })
+      // Not in force before its totals are whole.
+      await check('UTC still')
+      await rebuildTotals(db.prisma, org.id)
+      await check(timeZone)
+    }
   })
 
   it('counts what the ledger holds whatever was uploaded, replaced and lowered before', async () => {
