@@ -7,6 +7,7 @@ export type Words = [label: string, text: string, warns: boolean]
 /** How far the organisation has this machine's usage, and what keeps it from having more. */
 export function uploadWords({
   upload,
+  heldBy = [],
   reading,
   tagProblems,
   tooOld,
@@ -21,6 +22,11 @@ export function uploadWords({
     const { sentAt, seq, waiting, quarantined, refused, unlisted } = upload
     const due = waiting > 0 ? `, ${count(waiting, 'day')} still to send` : ''
     say(sentAt === undefined ? `nothing sent yet${due}` : `sent ${localTime(sentAt)} (upload ${seq})${due}`)
+    if (heldBy.length > 0)
+      say(
+        `held back by ${heldBy.map(key => plain(key, 80)).join(', ')}: nothing is sent until that rule lets it, and nobody is asked`,
+        true,
+      )
     if (upload.problem)
       say(`the newest upload was not taken (${localTime(upload.problem.at)}): ${problemWords(upload.problem)}`, true)
     if (quarantined.length > 0)

@@ -1,22 +1,16 @@
-import { ftruncateSync, readdirSync, renameSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { ftruncateSync, statSync } from 'node:fs'
 import { crypto } from '#agent/crypto.ts'
-import { ensureDir, type Home, readText, writeAll, writeJson } from '#agent/home.ts'
+import { ensureDir, type Home, writeAll, writeJson } from '#agent/home.ts'
 import { type JournalHead, lineHash, type ReportedHead } from '#core/journal.ts'
 import type { Entry, EntryBody } from './entry.ts'
+import { FILE_MAX, JournalFiles } from './journal-files.ts'
 import { keptHead } from './kept.ts'
 
-/** A file of the journal is closed at this size; the chain goes on in the next. */
-const FILE_MAX = 8 * 1024 * 1024
-/** A file is closed with the line that fills it; more than this is none of ours. */
-const READ_MAX = 8 * FILE_MAX
 /** Lines kept in memory while the disk takes none; beyond it the oldest cannot be kept and the loss is told. */
 const UNWRITTEN_MAX = 5000
 
 /** What the start found that somebody should know. */
 export type JournalTrouble = 'journal_reset' | 'journal_rolled_back' | 'disk_full'
-
-const NAME = /^(\d{12})\.jsonl$/
 
 /**
  * The machine's journal: an append-only chain of JSON lines, the only source of truth for decisions, requests, answers and
@@ -35,6 +29,7 @@ export class Journal {
   private unwritten: string[] = []
   private highDirty = false
   private closed = false
+  private readonly files: JournalFiles
   /** What opening found. */
   readonly troubles: JournalTrouble[] = []
   /** Whether the newest write reached the disk. */
@@ -51,6 +46,7 @@ export class Journal {
     private readonly connector: string,
     private readonly fileMax = FILE_MAX,
   ) {
+    this.files = new JournalFiles(home)
     this.open()
   }
 
@@ -132,7 +128,7 @@ export class Journal {
   headBeside(recorded: JournalHead): ReportedHead {
     if (recorded.seq < this.firstSeq) return this.head
     if (recorded.seq > this.lastSeq) return { ...this.head, anchor: this.head }
-    const hash = recorded.seq === this.lastSeq ? this.lastHash : this.hashAt(recorded.seq)
+    const hash = recorded.seq === this.lastSeq ? this.lastHash : this.files.hashAt(recorded.seq)
     return { ...this.head, anchor: { seq: recorded.seq, head: hash ?? this.lastHash } }
   }
 
@@ -150,12 +146,7 @@ export class Journal {
 
   /** Entries that name a handle, oldest first: for `explain`, where memory no longer has them. */
   find(handle: string): Entry[] {
-    return this.files().flatMap(name =>
-      (this.read(name) ?? '')
-        .split('\n')
-        .filter(line => line.includes(handle))
-        .map(line => JSON.parse(line) as Entry),
-    )
+    return this.files.linesWith(handle)
   }
 
   close(): void {
@@ -164,30 +155,6 @@ export class Journal {
     if (this.fd !== undefined) this.home.disk.close(this.fd)
     this.fd = undefined
     this.closed = true
-  }
-
-  private files(): string[] {
-    try {
-      return readdirSync(this.home.journal)
-        .filter(name => NAME.test(name))
-        .sort()
-    } catch {
-      return []
-    }
-  }
-
-  private read(name: string): string | undefined {
-    return readText(join(this.home.journal, name), READ_MAX)
-  }
-
-  private hashAt(seq: number): string | undefined {
-    const file = this.files()
-      .filter(name => Number(NAME.exec(name)![1]) <= seq)
-      .at(-1)
-    if (!file) return undefined
-    const first = Number(NAME.exec(file)![1])
-    const line = this.read(file)?.split('\n')[seq - first]
-    return line ? lineHash(line, crypto.sha256) : undefined
   }
 
   private nextFile(): void {
@@ -199,7 +166,7 @@ export class Journal {
     }
     ensureDir(journal)
     const first = (JSON.parse(this.unwritten[0]!) as Entry).seq
-    const path = join(journal, `${String(first).padStart(12, '0')}.jsonl`)
+    const path = this.files.pathFrom(first)
     this.fd = disk.open(path, 'a', 0o600)
     this.size = statSync(path).size
   }
@@ -207,10 +174,10 @@ export class Journal {
   /** Reads and checks the whole chain. */
   private open(): void {
     const high = keptHead(this.home)
-    const files = this.files()
-    const read = this.readChain(files)
+    const names = this.files.names()
+    const read = this.files.readChain(names)
     if (read.broken || (read.entries.length === 0 && high)) {
-      const kept = files.length > 0 ? this.setAside() : undefined
+      const kept = names.length > 0 ? this.files.setAside(this.now()) : undefined
       const after = Math.max(high?.seq ?? -1, read.entries.at(-1)?.seq ?? -1)
       this.lastSeq = after
       this.onDisk = { seq: after, head: '' }
@@ -221,7 +188,7 @@ export class Journal {
       this.opening({
         kind: 'journal_reset',
         after,
-        why: files.length > 0 ? 'broken' : 'absent',
+        why: names.length > 0 ? 'broken' : 'absent',
         ...(kept ? { kept } : {}),
       })
     } else if (read.entries.length === 0) {
@@ -232,7 +199,7 @@ export class Journal {
       this.lastHash = read.hash
       this.onDisk = this.head
       this.firstSeq = read.entries[0]!.seq
-      this.openLast(files.at(-1)!, read.cutBytes)
+      this.openLast(names.at(-1)!, read.cutBytes)
       if (read.cutBytes > 0) this.opening({ kind: 'tail_cut', bytes: read.cutBytes })
       if (
         high &&
@@ -251,43 +218,12 @@ export class Journal {
   }
 
   private knownHash(seq: number): string | undefined {
-    return seq === this.lastSeq ? this.lastHash : this.hashAt(seq)
-  }
-
-  private readChain(files: string[]): { entries: Entry[]; hash: string; broken: boolean; cutBytes: number } {
-    const entries: Entry[] = []
-    let hash = ''
-    let cutBytes = 0
-    for (const [i, name] of files.entries()) {
-      const text = this.read(name)
-      if (text === undefined) return { entries, hash, broken: true, cutBytes: 0 }
-      const lines = text.split('\n')
-      // a line without its end is one that was being written when the process died; only the newest file can have one
-      const tail = lines.pop()!
-      if (tail !== '') {
-        if (i < files.length - 1) return { entries, hash, broken: true, cutBytes: 0 }
-        cutBytes = Buffer.byteLength(tail)
-      }
-      if (
-        lines.length > 0 &&
-        Number(NAME.exec(name)![1]) !== (entries.at(-1)?.seq ?? Number(NAME.exec(name)![1]) - 1) + 1
-      )
-        return { entries, hash, broken: true, cutBytes: 0 }
-      for (const line of lines) {
-        const entry = parseLine(line)
-        const last = entries.at(-1)
-        const follows = last ? entry?.seq === last.seq + 1 && entry.prev === hash : entry?.prev === ''
-        if (!entry || !follows) return { entries, hash, broken: true, cutBytes: 0 }
-        entries.push(entry)
-        hash = lineHash(line, crypto.sha256)
-      }
-    }
-    return { entries, hash, broken: false, cutBytes }
+    return seq === this.lastSeq ? this.lastHash : this.files.hashAt(seq)
   }
 
   private openLast(name: string, cutBytes: number): void {
     try {
-      const path = join(this.home.journal, name)
+      const path = this.files.path(name)
       const fd = this.home.disk.open(path, 'a', 0o600)
       this.size = statSync(path).size - cutBytes
       if (cutBytes > 0) ftruncateSync(fd, this.size)
@@ -295,31 +231,5 @@ export class Journal {
     } catch {
       this.writable = false
     }
-  }
-
-  /** Moves a broken journal out of the way, whole. */
-  private setAside(): string | undefined {
-    const kept = `journal.broken-${new Date(this.now()).toISOString().replace(/[:.]/g, '-')}`
-    try {
-      renameSync(this.home.journal, join(this.home.root, kept))
-      return kept
-    } catch {
-      return undefined
-    }
-  }
-}
-
-function parseLine(line: string): Entry | undefined {
-  try {
-    const entry = JSON.parse(line) as Entry
-    return typeof entry === 'object' &&
-      entry !== null &&
-      Number.isSafeInteger(entry.seq) &&
-      typeof entry.prev === 'string' &&
-      typeof entry.kind === 'string'
-      ? entry
-      : undefined
-  } catch {
-    return undefined
   }
 }

@@ -83,7 +83,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
           ...(scope === 'local' && rule.require.kind === 'approver' ? ['answered on this machine, like ask'] : []),
           ...(rule.stage === 'shadow' ? ['in shadow: it records what it would have done'] : []),
           ...(rule.action === 'share'
-            ? ['nothing is uploaded under this rule yet']
+            ? ['it holds uploads of usage to the team; nobody is asked, and figures of reports are not held yet']
             : rule.action === 'model_route'
               ? ['no routing is configured']
               : []),

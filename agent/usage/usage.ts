@@ -1,8 +1,9 @@
 import type { Runtime } from '#agent/daemon/runtime.ts'
 import type { Session } from '#agent/daemon/session.ts'
 import type { Attribution } from '#core/boundary/compile.ts'
+import { effectOf } from '#core/boundary/evaluate.ts'
 import { isUnsupported } from '#core/boundary/shape.ts'
-import type { FigureReading } from '#core/figure.ts'
+import { type FigureReading, nameReading } from '#core/figure.ts'
 import { type Attributed, boundaryAttribution } from '#core/usage/attribution.ts'
 import { Attributor, attributionOf, type Self, spendOf, type TagProblem } from './attribute.ts'
 import { Budgets, type Caller, type ShownBudget } from './budgets.ts'
@@ -23,6 +24,8 @@ export type UsageStatus = {
   unsound: number
   tagProblems: TagProblem[]
   upload?: UploadState
+  /** Keys of the boundaries on `share` that hold uploads back. */
+  heldBy?: string[]
   problem?: string
   said: string[]
 }
@@ -157,10 +160,29 @@ export class Usage {
     return this.newest
   }
 
+  /**
+   * Boundaries on `share` that keep usage from leaving for the team. Nobody is asked: held until the rule says otherwise, and
+   * then whole days fill the gap.
+   */
+  private heldBy(): string[] {
+    const { rules, membership } = this.runtime
+    const now = this.runtime.now()
+    const evaluation = rules.inForce().compiled.decide({
+      action: 'share',
+      figures: [nameReading('destination', 'team', now)],
+      attribution: membership ? { machine: membership.team.machine } : {},
+      now,
+      lifted: new Set(),
+    })
+    return effectOf(evaluation, { action: 'share', canAsk: false }) === 'pass'
+      ? []
+      : evaluation.decidedBy.map(({ key }) => key)
+  }
+
   /** What happens each minute: reading, and sending when it is time. */
   async tick(): Promise<void> {
     await this.collect()
-    if (this.uploader.isDue(this.readsBudget()))
+    if (this.uploader.isDue(this.readsBudget()) && this.heldBy().length === 0)
       await this.uploader.send().catch(error => this.runtime.log(`the upload of usage: ${(error as Error).message}`))
     await this.askFleet()
   }
@@ -168,9 +190,10 @@ export class Usage {
   /** Reads and sends now. A control plane that takes no usage yet is no failure: status says so. */
   async sync(): Promise<void> {
     await this.collect()
-    await this.uploader.send().catch(error => {
-      if ((error as { code?: string }).code !== 'NOT_FOUND') throw error
-    })
+    if (this.heldBy().length === 0)
+      await this.uploader.send().catch(error => {
+        if ((error as { code?: string }).code !== 'NOT_FOUND') throw error
+      })
     await this.askFleet()
   }
 
@@ -212,7 +235,7 @@ export class Usage {
       tooOld,
       unsound,
       tagProblems: this.attributor.tagProblems(),
-      ...(upload ? { upload } : {}),
+      ...(upload ? { upload, heldBy: this.heldBy() } : {}),
       ...(this.problem === undefined ? {} : { problem: this.problem }),
       said: [
         'usage is read of Claude Code alone; other clients are not read yet',

@@ -1,4 +1,5 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readCsv } from '#core/csv.ts'
@@ -42,6 +43,81 @@ const history = (...args: string[]) => machine.run(['history', ...args])
 type Row = { value: string | null; calls: number; cost: string; unpricedAtMost: string }
 const rowsBy = async (...args: string[]): Promise<{ rows: Row[]; total: Row }> =>
   (await history(...args, '--json')).json
+
+describe('budget', () => {
+  const config = (amount: string, scope = 'global') =>
+    writeFileSync(
+      machine.home.config,
+      `budgets:\n  - { name: mine, amount: "${amount}", window: rolling 7d, zone: UTC, scope: ${scope} }\n`,
+    )
+
+  it('ends with 3 when a window is used up, and says what the next run may spend', async () => {
+    call('a', 40_000)
+    config('1.5')
+    const left = await machine.run(['budget'])
+    expect(left.code).toBe(0)
+    expect(left.stdout).toMatch(/mine +global +66\.7 % +\$1\.00 of \$1\.50 +\$0\.50 left; moves on every day 00:00 UTC/)
+    expect(left.stdout).toContain('The next run may spend at most $0.50 (mine).')
+    call('a', 20_000)
+    expect(await machine.run(['budget', '--json'])).toMatchObject({
+      code: 3,
+      json: { exhausted: true, nextRunCap: { amount: '0', budget: 'mine' } },
+    })
+  })
+
+  it('of a workspace is that of the folder where it is asked', async () => {
+    call('a', 40_000)
+    call('b', 400)
+    config('1', 'workspace')
+    expect((await machine.run(['budget'], { cwd: join(machine.folder, 'a') })).code).toBe(3)
+    expect((await machine.run(['budget'], { cwd: join(machine.folder, 'b') })).code).toBe(0)
+  })
+
+  it('reads another file’s budgets, and tells what is wrong with it by line', async () => {
+    call('a', 40_000)
+    const file = join(machine.folder, 'job.yaml')
+    writeFileSync(file, 'budgets:\n  - { name: job, amount: "0.5", window: daily, zone: UTC, scope: global }\n')
+    expect((await machine.run(['budget', file])).code).toBe(3)
+    writeFileSync(file, 'budgets:\n  - { name: job, amount: much }\n')
+    const wrong = await machine.run(['budget', file])
+    expect(wrong.code).toBe(1)
+    expect(wrong.stderr).toContain(`${file}:2:`)
+    expect((await machine.run(['budget', join(machine.folder, 'absent.yaml')])).code).toBe(1)
+  })
+
+  it('says so when there are none', async () => {
+    expect(await machine.run(['budget'])).toMatchObject({ code: 0, stdout: 'There are no budgets here.\n' })
+  })
+})
+
+it('the hook of a session’s start passes HOLDPOINT_TAGS on, and nothing else that stands there', async () => {
+  const hook = (env: Record<string, string>, event: string) =>
+    spawnSync(process.execPath, [join(machine.home.bin, 'hook.cjs'), 'claude-code', event], {
+      env: { ...machine.env, ...env } as unknown as NodeJS.ProcessEnv,
+      input: JSON.stringify({ hook_event_name: event, session_id: 'aaaa', cwd: machine.folder, source: 'startup' }),
+    })
+  mkdirSync(machine.home.root, { recursive: true })
+  await machine.run(['daemon', 'start'])
+  hook(
+    { HOLDPOINT_TAGS: ' tenant=acme , project=Billing API sk-secret,mood=good', SECRET: 'sk-secret' },
+    'SessionStart',
+  )
+  call('a', 40_000)
+  const { rows } = await rowsBy('--by', 'mood')
+  expect(rows.map(({ value, calls }) => [value, calls])).toEqual([
+    ['good', 1],
+    [null, 0],
+  ])
+  expect((await rowsBy('--by', 'tenant')).rows[0]).toMatchObject({ value: 'acme', calls: 1 })
+  await machine.type(['daemon', 'stop'], 'stop\n')
+  const kept = readdirSync(machine.home.root, { recursive: true, encoding: 'utf8' })
+    .map(name => join(machine.home.root, name))
+    .filter(path => statSync(path).isFile() && !path.startsWith(machine.home.bin))
+    .map(path => readFileSync(path, 'utf8'))
+    .join('')
+  expect(kept).toContain('good')
+  expect(kept).not.toContain('sk-secret')
+})
 
 describe('history', () => {
   it('reads what is on record without any daemon, by whatever key, and always to one total', async () => {

@@ -182,6 +182,86 @@ describe('an upload', () => {
   })
 })
 
+test('is held back by a rule on sharing with the team, and fills the gap once when the rule is gone', async () => {
+  const share = `boundaries:\n  - name: at-home\n    action: share\n    when: { destination: "== team" }\n    require: deny\n    stage: enforce\n`
+  org.publish(share)
+  await machine.start()
+  await machine.daemon.sync()
+  for (let day = 0; day < 3; day++) {
+    machine.spend(1)
+    await sync()
+    await machine.daemon.tick()
+    machine.offset += DAY_MS
+  }
+  expect(org.uploads).toEqual([])
+  expect((await status()).heldBy).toEqual(['org:at-home'])
+  org.publish(RULES)
+  await machine.daemon.sync()
+  await sync()
+  await sync()
+  expect(org.uploads).toHaveLength(1)
+  expect([...org.usage.values()].map(({ sent }) => sent.buckets.map(({ calls }) => calls))).toEqual([[1], [1], [1]])
+})
+
+test('of a machine full of secrets holds none of them', async () => {
+  const canaries: string[] = []
+  const canary = () => {
+    canaries.push(`canary${canaries.length}x${Math.random().toString(36).slice(2, 10)}`)
+    return canaries.at(-1)!
+  }
+  const cwd = join(machine.folder, 'dev', canary())
+  mkdirSync(join(cwd, '.git'), { recursive: true })
+  writeFileSync(
+    join(cwd, '.git', 'config'),
+    `[remote "origin"]\n\turl = https://${canary()}:${canary()}@${canary()}.example/${canary()}/${canary()}.git\n`,
+  )
+  writeFileSync(
+    join(cwd, '.holdpoint.yaml'),
+    `tags: { tenant: ${canary()}, ${canary()}: ${canary()} }\n# ${canary()}\n`,
+  )
+  const session = canary()
+  const line = (model: string) => ({
+    type: 'assistant',
+    sessionId: session,
+    requestId: canary(),
+    timestamp: new Date(machine.now()).toISOString(),
+    cwd,
+    gitBranch: canary(),
+    [canary()]: canary(),
+    message: {
+      id: canary(),
+      model,
+      role: 'assistant',
+      content: [
+        { type: 'text', text: canary() },
+        { type: 'tool_use', id: canary(), name: canary(), input: { command: canary() } },
+      ],
+      usage: { input_tokens: 3, output_tokens: 4, service_tier: canary() },
+    },
+  })
+  // a name with a space is no model's id; what a client calls its model is otherwise told
+  machine.line(line('claude-opus-4-6'), session)
+  machine.line(line(`my model ${canary()}`), session)
+  machine.line({ type: 'user', sessionId: session, cwd, message: { role: 'user', content: canary() } }, session)
+  org.publish(RULES, attribution([{ when: { repository: '*' }, set: { project: 'billing-api' } }]))
+  await machine.start()
+  await machine.daemon.sync()
+  await machine.hook(
+    { hook_event_name: 'SessionStart', source: 'startup', session_id: session, cwd },
+    { 'x-holdpoint-tags': `tenant=${canary()},${canary()}=${canary()}` },
+  )
+  const shown = (await preview()).body
+  await sync()
+  const sent = org.uploads.map(({ text }) => text).join('')
+  expect(sent).toBe(shown)
+  expect(buckets().map(({ model, tags }) => [model, tags])).toEqual([
+    ['claude-opus-4-6', { project: 'billing-api' }],
+    ['unknown', { project: 'billing-api' }],
+  ])
+  expect(canaries.length).toBeGreaterThan(20)
+  for (const word of [...canaries, machine.folder, machine.cwd, 'Dev']) expect(sent).not.toContain(word)
+})
+
 describe('attribution', () => {
   const repo = () => join(machine.cwd)
   const git = (url: string) => {
