@@ -22,6 +22,9 @@ export type Settings = {
   whenBroken: WhenBroken
   maxAgeS: number
   adminCredential: boolean
+  /** The zone of reports, and the one whose totals are being made to take its place (spend.changeTimeZone). */
+  timeZone: string
+  nextTimeZone: string | null
   restoredAt: Date | null
   createdAt: Date
   keys: { role: string; kid: string; createdAt: Date; retiredAt: Date | null; next: boolean }[]
@@ -51,6 +54,8 @@ export async function getSettings(ctx: FeatureContext<MemberActor>): Promise<Set
     whenBroken: org.whenBroken,
     maxAgeS: org.maxAgeS,
     adminCredential: org.adminCredential,
+    timeZone: org.timeZone,
+    nextTimeZone: org.nextTimeZone,
     restoredAt: org.restoredAt,
     createdAt: org.createdAt,
     keys,

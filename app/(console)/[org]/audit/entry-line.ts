@@ -196,6 +196,7 @@ function rules(value: Json | undefined): string {
 }
 
 const SETTINGS: Record<string, string> = {
+  timeZone: 'time zone of reports',
   name: 'name',
   selfAnswer: 'own requests',
   whenBroken: 'when a hook is broken',
