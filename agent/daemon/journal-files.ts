@@ -11,9 +11,10 @@ export const FILE_MAX = 8 * 1024 * 1024
 const READ_MAX = 8 * FILE_MAX
 
 const NAME = /^(\d{12})\.jsonl$/
+const firstLineOf = (name: string): number => Number(NAME.exec(name)![1])
 
 /** What could be read of a chain. `hash`: of its last line. */
-export type Chain = { entries: Entry[]; hash: string; broken: boolean; cutBytes: number }
+type Chain = { entries: Entry[]; hash: string; broken: boolean; cutBytes: number }
 
 /** The files of a machine's journal, read: each is named for the number of its first line. The journal alone writes them. */
 export class JournalFiles {
@@ -46,11 +47,10 @@ export class JournalFiles {
   /** The hash of the line with a number; undefined where the files have none. */
   hashAt(seq: number): string | undefined {
     const file = this.names()
-      .filter(name => Number(NAME.exec(name)![1]) <= seq)
+      .filter(name => firstLineOf(name) <= seq)
       .at(-1)
     if (!file) return undefined
-    const first = Number(NAME.exec(file)![1])
-    const line = this.read(file)?.split('\n')[seq - first]
+    const line = this.read(file)?.split('\n')[seq - firstLineOf(file)]
     return line ? lineHash(line, crypto.sha256) : undefined
   }
 
@@ -60,7 +60,7 @@ export class JournalFiles {
       (this.read(name) ?? '')
         .split('\n')
         .filter(line => line.includes(handle))
-        .map(line => JSON.parse(line) as Entry),
+        .flatMap(line => parseLine(line) ?? []),
     )
   }
 
@@ -79,10 +79,8 @@ export class JournalFiles {
         if (i < names.length - 1) return { entries, hash, broken: true, cutBytes: 0 }
         cutBytes = Buffer.byteLength(tail)
       }
-      if (
-        lines.length > 0 &&
-        Number(NAME.exec(name)![1]) !== (entries.at(-1)?.seq ?? Number(NAME.exec(name)![1]) - 1) + 1
-      )
+      const before = entries.at(-1)
+      if (lines.length > 0 && before && firstLineOf(name) !== before.seq + 1)
         return { entries, hash, broken: true, cutBytes: 0 }
       for (const line of lines) {
         const entry = parseLine(line)
