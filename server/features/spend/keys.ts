@@ -1,5 +1,5 @@
 import type { MemberActor } from '#core/actor.ts'
-import { budgetsInForce } from '../budget/in-force.ts'
+import { budgetsInForce, type InForce } from '../budget/in-force.ts'
 import type { FeatureContext } from '../context.ts'
 
 export type SpendKeys = {
@@ -9,19 +9,29 @@ export type SpendKeys = {
   tags: string[]
   /** The first month with usage, `2026-11`; null: there is none yet. */
   firstMonth: string | null
+  /** The lists in force; usage has other values only from before. */
+  lists: { key: string; values: readonly string[] }[]
+  /** The budgets in force, as they are written. */
+  budgets: InForce['budgets']
 }
 
-/** What spend can be grouped by, and from when on there is any. */
+/** What spend can be grouped by and budgeted for, and from when on there is any. */
 export async function spendKeys({ db, actor: { orgId } }: FeatureContext<MemberActor>): Promise<SpendKeys> {
   const { timeZone: zone } = await db.organisation.findUniqueOrThrow({
     where: { id: orgId },
     select: { timeZone: true },
   })
-  const { tags } = await budgetsInForce(db, orgId)
+  const { tags, budgets } = await budgetsInForce(db, orgId)
   const carried = await db.$queryRaw<{ key: string }[]>`
     select distinct jsonb_object_keys(tags) as key from "UsageSeries" where "orgId" = ${orgId} order by 1`
   const [first] = await db.$queryRaw<{ month: string | null }[]>`
     select to_char(min(start), 'YYYY-MM') as month from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = 'month'`
   const keys = new Set(['tenant', 'project', ...Object.keys(tags), ...carried.map(({ key }) => key)])
-  return { zone, tags: [...keys], firstMonth: first?.month ?? null }
+  return {
+    zone,
+    tags: [...keys],
+    firstMonth: first?.month ?? null,
+    lists: Object.entries(tags).map(([key, values]) => ({ key, values })),
+    budgets,
+  }
 }

@@ -1,7 +1,7 @@
-/** Marks of an axis of money: from nought to at least `most` dollars, three or four even steps of round figures. */
+/** Marks of an axis of money: from nought to at least `most` dollars, some four even steps of round figures. */
 export function axisMarks(most: number): number[] {
   if (!(most > 0)) return [0, 1]
-  const rough = most / 3
+  const rough = most / 4
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 2.5, 5, 10].map(one => one * power).find(one => one >= rough)!
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => i * step)

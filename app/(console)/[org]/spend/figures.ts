@@ -82,3 +82,17 @@ export function shareTenths(parts: readonly bigint[]): number[] {
 
 /** For lengths and angles only: never shown, never added to. */
 export const roughly = (pico: bigint): number => Number(pico / 1_000_000n) / 1_000_000
+
+/** A report with its rows by what they come to in its basis, the dearest first; what has no value is last. */
+export function byAmount(report: Report): Report {
+  const figures = new Map(report.rows.map(row => [row, figureOfShown(row.total, report.basis)]))
+  const rows = [...report.rows].sort((a, b) => {
+    if (a.value === null || b.value === null) return a.value === b.value ? 0 : a.value === null ? 1 : -1
+    const [x, y] = [figures.get(a)!, figures.get(b)!]
+    return (
+      Number(y.amount > x.amount) - Number(y.amount < x.amount) ||
+      Number(y.atMost > x.atMost) - Number(y.atMost < x.atMost)
+    )
+  })
+  return { ...report, rows }
+}

@@ -2,10 +2,11 @@ import { ArrowDownRight, ArrowUpRight } from 'lucide-react'
 import { Card } from '#app/_ui/card.tsx'
 import { Name } from '#app/_ui/name.tsx'
 import { Table } from '#app/_ui/table.tsx'
+import type { Basis } from '#core/budget/budget.ts'
 import { topMovers } from '#core/spend/group.ts'
 import { moneyText } from '#core/spend/round.ts'
 import { dimensionName, noneName, type SpendAsked } from './asked.ts'
-import { groupingOf, type Report } from './figures.ts'
+import { figureOfShown, groupingOf, type Report, roundColumn } from './figures.ts'
 
 const MOST = 5
 
@@ -15,6 +16,8 @@ type Props = { asked: SpendAsked; before: Report; after: Report; beforeWords: st
 export function MoversCard({ asked, before, after, beforeWords }: Props) {
   const labels = new Map([...before.rows, ...after.rows].map(({ value, label }) => [value ?? undefined, label]))
   const movers = topMovers(groupingOf(before), groupingOf(after), asked.basis, MOST)
+  // As the table above shows them, whose column was rounded so that it adds up.
+  const [was, is] = [shownOf(before, asked.basis), shownOf(after, asked.basis)]
   return (
     <Card title="Moved most" sub={`against ${beforeWords}`}>
       <Table
@@ -32,19 +35,25 @@ export function MoversCard({ asked, before, after, beforeWords }: Props) {
               </Name>
             ),
           },
-          { key: 'before', head: 'Before', numeric: true, nowrap: true, cell: ({ before: x }) => moneyText(x) },
-          { key: 'after', head: 'Now', numeric: true, nowrap: true, cell: ({ after: y }) => moneyText(y) },
+          { key: 'before', head: 'Before', numeric: true, nowrap: true, cell: ({ value }) => moneyText(was(value)) },
+          { key: 'after', head: 'Now', numeric: true, nowrap: true, cell: ({ value }) => moneyText(is(value)) },
           {
             key: 'change',
             head: 'Change',
             numeric: true,
             nowrap: true,
-            cell: ({ before: x, after: y }) => <Change amount={y - x} />,
+            cell: ({ value }) => <Change amount={is(value) - was(value)} />,
           },
         ]}
       />
     </Card>
   )
+}
+
+function shownOf(report: Report, basis: Basis): (value: string | undefined) => bigint {
+  const { parts } = roundColumn(report.rows.map(({ total }) => figureOfShown(total, basis).amount))
+  const shown = new Map(report.rows.map(({ value }, i) => [value ?? undefined, parts[i]!]))
+  return value => shown.get(value) ?? 0n
 }
 
 /** More or less, by sign, arrow and word: never by colour, for more is not worse. */

@@ -2,6 +2,7 @@ import { Coins, SearchX } from 'lucide-react'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
+import { cn } from '#app/_ui/class-names.ts'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
@@ -17,7 +18,7 @@ import { askedPath, csvFields, dimensionName, noneName, readSpendAsked, reportIn
 import { chartData } from './chart-data.ts'
 import { ChartTable } from './chart-table.tsx'
 import { Controls } from './controls.tsx'
-import { figureOfShown, type Report } from './figures.ts'
+import { byAmount, figureOfShown, type Report } from './figures.ts'
 import { MoversCard } from './movers-card.tsx'
 import { monthOf, monthWords, periodBefore, periodWords, startsOf, stepFor } from './period.ts'
 import { ReachCard } from './reach-card.tsx'
@@ -102,7 +103,7 @@ async function load(org: string, asked: SpendAsked, zone: string, now: number) {
     none && call.spend.report({ ...none, by: 'machine' }),
     none && call.spend.report({ ...none, by: 'client' }),
   ])
-  return { report, earlier, before, byMachine, byClient, names: await namesOf(org, asked) }
+  return { report: byAmount(report), earlier, before, byMachine, byClient, names: await namesOf(org, asked) }
 }
 
 /** What the filters' values are called. */
@@ -129,12 +130,9 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
   const data = chartData(report, asked.basis, startsOf(asked.period, step), noneName(asked.by))
   const key = dimensionName(asked.by).toLowerCase()
   const when = periodWords(asked.period)
-  const beforeMonth = monthOf({ from: before.from, to: `${before.to.slice(0, 10)}` })
-  const beforeWords = before.soFar
-    ? 'the same part of the period before'
-    : beforeMonth
-      ? monthWords(beforeMonth)
-      : 'the days before'
+  const isMonth = monthOf(asked.period) !== undefined
+  const beforeName = isMonth ? monthWords(before.from).split(' ')[0]! : 'the days before'
+  const beforeWords = before.soFar ? `the same part of ${beforeName}` : beforeName
   const none = report.rows.find(({ value }) => value === null)
   const unattributed = asked.by.startsWith('tag:') && none !== undefined && none.total.calls > 0
   const withheld = report.rows.some(({ value }) => value === 'withheld')
@@ -160,7 +158,7 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
       <Card title={`By ${key}`} sub={when}>
         <SpendTable {...{ base, asked, today, report }} />
       </Card>
-      <div className="grid items-start gap-4 lg:grid-cols-2">
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.15fr)_minmax(0,1fr)]">
         <MoversCard asked={asked} before={earlier} after={report} beforeWords={beforeWords} />
         {unattributed && byMachine && byClient && (
           <UnattributedCard
@@ -171,7 +169,7 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
             unlisted={report.coverage.unlisted[asked.by.slice(4)]}
           />
         )}
-        <ReachCard org={org} report={report} />
+        <ReachCard org={org} report={report} className={cn(unattributed && 'lg:col-span-2')} />
       </div>
     </div>
   )

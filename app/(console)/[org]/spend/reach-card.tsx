@@ -8,7 +8,7 @@ import { moneyText } from '#core/spend/round.ts'
 import { figureOfShown, type Report, readTotal } from './figures.ts'
 
 /** How far the figures reach, and what about them is worth knowing before somebody is billed by them. */
-export function ReachCard({ org, report }: { org: string; report: Report }) {
+export function ReachCard({ org, report, className }: { org: string; report: Report; className?: string }) {
   const { coverage, total, basis, zone } = report
   const { atMost, unknown, unknownAtMost } = figureOfShown(total, basis)
   const { priced } = readTotal(total)
@@ -87,7 +87,7 @@ export function ReachCard({ org, report }: { org: string; report: Report }) {
       value: `${formatPlural(coverage.quarantined, 'day')} of a machine whose clock is ahead; counted once that time has come.`,
     })
   return (
-    <Card title="How far these figures reach">
+    <Card title="How far these figures reach" className={className}>
       <KeyValue items={items} />
     </Card>
   )

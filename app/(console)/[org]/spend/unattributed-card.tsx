@@ -54,6 +54,7 @@ export function UnattributedCard({ org, asked, byMachine, byClient, unlisted }: 
       <Table
         caption={`Where usage without a ${key} comes from`}
         rows={rows}
+        stack={false}
         rowKey={({ kind, value }) => `${kind} ${value}`}
         columns={[
           {
