@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.ts'
 import type { Marks } from './marks.ts'
 
 /** What is read before others get their turn: a few milliseconds. */
-const SLICE_BYTES = 1024 * 1024
+const SLICE_BYTES = 256 * 1024
 /** Sessions of the last two days are looked at each time: a subagent's file may move on while the session's own does not. */
 const LOOK_MS = 2 * 24 * 3600_000
 /** What changed while the last walk was under way, and a clock that is not quite the file system's. */

@@ -13,7 +13,7 @@ import { CallIndex, nameOf } from './call-index.ts'
 /** How long a call is kept: the longest budget's window, a year and a day, and a month to look back from there. */
 export const RETAIN_DAYS = 400
 /** Lines between which others get their turn. */
-const LINES_AT_ONCE = 1000
+const LINES_AT_ONCE = 200
 /** Far more than a machine writes in a day; what stands beyond it is another program's. */
 const DAY_FILE_MAX = 256 * 1024 * 1024
 /** No link, and nothing that blocks. Absent on Windows, where neither lies in the way. */

@@ -46,7 +46,7 @@ export const makeMeter = (set: TrustedRuleSet | undefined, self: Self): Meter =>
 /** A priced call with where it came from. */
 export type MeteredHere = PricedMeteredCall & { place: Place; subagent: boolean }
 
-const CALLS_AT_ONCE = 2000
+const CALLS_AT_ONCE = 500
 
 /**
  * Prices and attributes calls. `lists`: only what may leave the machine stays in the tags, the rest is told as `unlisted`.

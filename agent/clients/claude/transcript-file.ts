@@ -80,9 +80,9 @@ function readPiece(fd: number, start: number, size: number, used?: Buffer): Piec
 }
 
 /** A mark's tail and what follows it, in one read. */
-function readFrom(fd: number, { offset }: FileMark, fileSize: number): Piece {
+function readFrom(fd: number, { offset }: FileMark, fileSize: number, chunk: number): Piece {
   const start = offset - tailLength(offset)
-  return readPiece(fd, start, fileSize - start < SMALL.length ? SMALL.length : CHUNK)
+  return readPiece(fd, start, fileSize - start < SMALL.length ? SMALL.length : chunk)
 }
 
 /** The digest of the bytes before `offset`, from the piece where it holds them. */
@@ -96,7 +96,7 @@ function tailBefore(fd: number, offset: number, held: Piece): string {
 
 const NO_MARK: FileMark = { id: '', offset: 0, tail: '' }
 
-type Context = { price: Parameters<UsageReader['readSession']>[3]['price']; budget: number; found: Found }
+type Context = { price: Parameters<UsageReader['readSession']>[3]['price']; budget: number; chunk: number; found: Found }
 
 /** Reads one file on from its mark. Returns true when more is left than the budget allowed. @throws Unreadable */
 function readFile(state: ClaudeUsageState, root: string, name: string, agentId: string | undefined, context: Context) {
@@ -105,17 +105,17 @@ function readFile(state: ClaudeUsageState, root: string, name: string, agentId: 
     const id = `${stat.dev}:${stat.ino}`
     const known: FileMark | undefined = state.files[name]
     const isSame = known?.id === id && stat.size >= known.offset
-    let piece = readFrom(fd, isSame ? known : NO_MARK, stat.size)
+    let piece = readFrom(fd, isSame ? known : NO_MARK, stat.size, context.chunk)
     let mark = isSame ? known : NO_MARK
     // replaced, cut short or rewritten: from the start again; what was counted is not counted twice
     if (isSame && tailBefore(fd, known.offset, piece) !== known.tail) {
       mark = NO_MARK
-      piece = readFrom(fd, mark, stat.size)
+      piece = readFrom(fd, mark, stat.size, context.chunk)
     }
     if (stat.size === mark.offset && known === mark) return false
     let { offset } = mark
     let skipping = mark.skipping ?? false
-    let size = CHUNK
+    let size = context.chunk
     let more = false
     for (;;) {
       const chunk = piece.bytes.subarray(offset - piece.start)
@@ -235,7 +235,7 @@ export const readClaudeSession: UsageReader<ClaudeUsageState>['readSession'] = (
       : before.rateCard === pricing.rateCard
         ? before
         : { ...fresh, folders: before.folders, ...(before.mark === undefined ? {} : { mark: before.mark }) }
-  const context: Context = { price: pricing.price, budget: limits?.bytes ?? READ_MAX, found: nothingFound() }
+  const context: Context = { price: pricing.price, budget: limits?.bytes ?? READ_MAX, chunk: Math.min(CHUNK, limits?.bytes ?? CHUNK), found: nothingFound() }
   let problem: Problem | undefined
   let more = false
   if (!ID.test(session.sessionId)) problem = 'no_transcript'
