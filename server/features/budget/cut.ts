@@ -132,7 +132,17 @@ async function keepShares(
 export const countedOrganisations = async (db: Db): Promise<string[]> =>
   (await db.budgetCount.findMany({ select: { orgId: true }, orderBy: { at: 'asc' } })).map(({ orgId }) => orgId)
 
-/** Begins or ends the counting of an organisation, in the transaction that publishes a version. */
+/** Longer than any window and any lateness: by then nothing is decided by it any more. */
+const KEPT_MS = 500 * 86_400_000
+
+/** Forgets counts and reservations of long ago. Steps that were told stay. */
+export async function sweepBudgets(db: Db, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - KEPT_MS)
+  await db.budgetCut.deleteMany({ where: { windowEnd: { lt: before } } })
+  await db.reservation.deleteMany({ where: { createdAt: { lt: before }, leaseUntil: { lt: before } } })
+}
+
+/** Begins the counting of an organisation, in the transaction that publishes a version; the first count without budgets ends it. */
 export async function followBudgets(tx: Tx, orgId: string, budgets: number): Promise<void> {
   if (budgets > 0)
     await tx.$executeRaw`

@@ -12,7 +12,7 @@ import { figuresSeenIn } from '../spend/grant.ts'
 import { budgetsInForce } from './in-force.ts'
 import { type SeriesSpend, spendBetween } from './ledger.ts'
 import { ownersOf } from './tell.ts'
-import { type Count, countBudget, countNow, type People } from './use.ts'
+import { type Count, countBudget, countNow, type People, personsIn } from './use.ts'
 
 /** Eight weeks and a day: what a forecast is made from. */
 const HISTORY_DAYS = 57
@@ -161,10 +161,8 @@ async function viewsOf(ctx: Ctx, budgets: readonly Budget[], counts: readonly Co
     const window = windowAt(budget.window, budget.zone, ctx.now.getTime())
     const { key } = budget.for ?? { key: '' }
     const visible = own.filter(({ value }) => {
-      if (key !== 'member' && key !== 'machine') return true
-      const named = value || budget.for!.value
-      const memberId = key === 'member' ? named : ownerOf(named)?.memberId
-      return seen === 'everybody' || (memberId !== undefined && seen.has(memberId))
+      const persons = personsIn(budget, value, people.machines)
+      return persons === undefined || seen === 'everybody' || persons.every(id => seen.has(id))
     })
     const { spend, dates } = await historyOf(budget.zone)
     const history = costsByDay(budget, window, spend, dates, people)

@@ -8,7 +8,7 @@ import { letter, mailTime, messageId } from '../../jobs/mail-letter.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
-import type { Count } from './use.ts'
+import { type Count, personsIn } from './use.ts'
 
 type Ctx = Pick<FeatureContext, 'now' | 'random'>
 type Reached = { count: Count; steps: number[] }
@@ -114,18 +114,20 @@ function nameOf(
   const named = value || whom.value
   if (whom.key !== 'member' && whom.key !== 'machine') return { name: `${whom.key} ${named}`, withheld: false }
   const machine = whom.key === 'machine' ? machines.find(({ id, label }) => id === named || label === named) : undefined
-  const memberId = whom.key === 'member' ? named : machine?.memberId
-  const granted = grants.some(
-    ({ holderId, subjectId, expiresAt }) =>
-      holderId === readerId && expiresAt > now && (subjectId === null || subjectId === memberId),
-  )
-  if (!granted && memberId !== readerId) return { name: `a ${whom.key}`, withheld: true }
-  const name = machine?.label ?? members.find(({ id }) => id === memberId)?.name ?? named
+  const isSeen = (memberId: string) =>
+    memberId === readerId ||
+    grants.some(
+      ({ holderId, subjectId, expiresAt }) =>
+        holderId === readerId && expiresAt > now && (subjectId === null || subjectId === memberId),
+    )
+  if (!personsIn({ for: whom }, value, machines)!.every(isSeen)) return { name: `a ${whom.key}`, withheld: true }
+  const name = machine?.label ?? members.find(({ id }) => id === named)?.name ?? named
   return { name: `${whom.key} ${name}`, withheld: false }
 }
 
 async function recordSteps(tx: Tx, ctx: Ctx, orgId: string, { count, steps }: Reached): Promise<void> {
   const { budget, value, window } = count
+  const ofPerson = budget.for?.key === 'member' || budget.for?.key === 'machine'
   await recordEvidence(
     tx,
     { ...ctx, actor: { kind: 'system', orgId } },
@@ -134,14 +136,15 @@ async function recordSteps(tx: Tx, ctx: Ctx, orgId: string, { count, steps }: Re
       subject: { kind: 'organisation', id: orgId },
       data: {
         budget: budget.name,
-        // A person stands in the ledger as a commitment only, which this is no place for.
-        ...(budget.for && budget.for.key !== 'member' ? { of: { [budget.for.key]: value || budget.for.value } } : {}),
+        // A person stands in the ledger as a commitment only, a machine by its id and not by what somebody called it.
+        ...(budget.for === undefined || ofPerson ? {} : { of: { [budget.for.key]: value || budget.for.value } }),
+        ...(budget.for?.key === 'machine' && value !== '' ? { of: { machine: value } } : {}),
         window: window.id,
         steps,
         amount: budget.amount,
         currency: budget.currency,
         basis: budget.basis,
-        ...(budget.for?.key === 'member' || budget.for?.key === 'machine' ? {} : { used: formatDecimal(count.used) }),
+        ...(ofPerson ? {} : { used: formatDecimal(count.used) }),
       },
     },
   )

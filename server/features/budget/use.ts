@@ -49,6 +49,18 @@ export function shareOf(
   return values.includes(whom.value) ? '' : undefined
 }
 
+/** Whose figures a share is made of; undefined for one that is not of persons. Of machines of one label it may be several. */
+export function personsIn(
+  { for: whom }: Pick<Budget, 'for'>,
+  value: string,
+  machines: readonly Pick<People['machines'][number], 'id' | 'label' | 'memberId'>[],
+): string[] | undefined {
+  const named = value || whom?.value
+  if (whom?.key === 'member') return [named!]
+  if (whom?.key !== 'machine') return undefined
+  return machines.filter(({ id, label }) => id === named || label === named).map(({ memberId }) => memberId)
+}
+
 /** The values that a budget has an amount for whether or not anybody spent of it. */
 export function valuesOf({ for: whom }: Budget, tags: Readonly<Record<string, readonly string[]>>, people: People) {
   if (whom?.value !== '*') return ['']

@@ -5,14 +5,16 @@ import { windowAt } from '#core/budget/window.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { walkRoots } from '#core/root.ts'
 import type { UsageBucket } from '#core/usage/upload.ts'
-import { cutBudgets } from '#server/features/budget/cut.ts'
+import { cutBudgets, sweepBudgets } from '#server/features/budget/cut.ts'
 import { spendBetween } from '#server/features/budget/ledger.ts'
+import { reserve } from '#server/features/budget/reserve.ts'
 import { budgetsFor } from '#server/features/budget/serve.ts'
 import { rootsAfter } from '#server/features/root.ts'
 import { releaseQuarantine } from '#server/features/usage/quarantine.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { changeTimeZone, rebuildTotals } from '#server/features/usage/zone.ts'
 import { crypto } from '#server/keys/crypto.ts'
+import { sign } from '#server/keys/sign.ts'
 import { useDatabase } from '../../support/db.ts'
 import {
   actorOf,
@@ -322,6 +324,38 @@ describe('windows of the ledger', () => {
       { numRuns: 12 },
     )
   })
+})
+
+it('what another key than that of freshness signed, or of another form, is refused', async () => {
+  await publish(db.prisma, org, budgets(ORG))
+  const { root } = walkRoots(await rootsAfter(db.prisma, org.id, 0), org.id, crypto).at(-1)!
+  const answer = await ask(dana)
+  const open = async (role: 'fresh' | 'ruleset', payload: unknown) =>
+    openFleetBudgets(await sign(db.prisma, org.id, role, 'holdpoint-budgets+jws', payload), root, dana.id, crypto)
+  expect(await open('fresh', answer)).toEqual(answer)
+  await expect(open('ruleset', answer)).rejects.toThrow('not in force')
+  await expect(open('fresh', { ...answer, org: 'org_other' })).rejects.toThrow('another organisation')
+  for (const used of ['-1', '1e3', '01', 3])
+    await expect(open('fresh', { ...answer, budgets: [{ ...answer.budgets[0], used }] })).rejects.toThrow(
+      'not of a form',
+    )
+})
+
+it('counts and reservations of long ago are forgotten, and steps that were told are not', async () => {
+  await publish(db.prisma, org, budgets('name: all, amount: 3, window: daily'))
+  await send(dana, '2026-11-18', [bucketOf({ quarter: 1, tokens: { input: 900_000 } })])
+  await cut()
+  const body = { budget: 'all', amount: '0.1', leaseSeconds: 60, idempotencyKey: 'attempt-1' }
+  await reserve(contextOf(db.prisma, dana.actor, NOW), body)
+  const rows = async () => [
+    await db.prisma.budgetCut.count({ where: { orgId: org.id } }),
+    await db.prisma.reservation.count({ where: { orgId: org.id } }),
+    await db.prisma.budgetStep.count({ where: { orgId: org.id } }),
+  ]
+  await sweepBudgets(db.prisma, at(60 * 24 * 400))
+  expect(await rows()).toEqual([1, 1, 3])
+  await sweepBudgets(db.prisma, at(60 * 24 * 502))
+  expect(await rows()).toEqual([0, 0, 3])
 })
 
 it('many looks at once make one count', async () => {

@@ -165,6 +165,9 @@ describe('what the page shows', () => {
     })
     await grantFigures(owner(), { holderId: org.ownerId, subjectId: machine.memberId, reason: 'asked for', days: 5 })
     expect((await shares(owner()))[1]).toEqual(['mine', ['dana-laptop 3'], 0])
+    // Another's machine of the same name is in the sum too: then it is not hers alone to see.
+    await makeMachine(db.prisma, org, await makeMember(db.prisma, org, 'member', 'Eli'), 'dana-laptop')
+    expect([(await shares(owner()))[1], (await shares(dana))[1]]).toEqual(Array(2).fill(['mine', [], 1]))
   })
 
   it('a budget for each value of a tag that lists none is shown, with nothing in it', async () => {

@@ -143,6 +143,17 @@ describe('the life of a reservation', () => {
     expect((await take('0.5')).left).toBe('3')
   })
 
+  it('retries of settling that come together count once', async () => {
+    await budget(5)
+    const { id } = await take('4')
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => why(end(id, '1.5'))))
+    const others = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => why(end(id, '1.5', { key: `settle-1${i}xx` }))),
+    )
+    expect([new Set(outcomes), others.filter(each => each === 'taken')]).toEqual([new Set(['taken']), []])
+    expect((await take('0.5')).left).toBe('3')
+  })
+
   it('what was settled leaves room once uploads surely have it, and is not counted beside them', async () => {
     await budget(10)
     const { id } = await take('4')
