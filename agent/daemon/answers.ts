@@ -1,5 +1,5 @@
 import { crypto } from '#agent/crypto.ts'
-import { reason } from '#agent/trust/store.ts'
+import { reasonOf } from '#agent/trust/document-refused.ts'
 import { acceptAnswer, bindAnswer } from '#core/approval/accept.ts'
 import { type Answer, openAnswer } from '#core/approval/answer.ts'
 import type { ApprovalState } from '#core/approval/state.ts'
@@ -63,7 +63,7 @@ function takeAnswer(runtime: Runtime, jws: string, seq: number): 'done' | 'needs
   try {
     answer = openAnswer(jws, root.root, crypto)
   } catch (error) {
-    const why = reason(error)
+    const why = reasonOf(error)
     if (why === 'unknown_key' && !rootTried.has(jws)) {
       rootTried.add(jws)
       return 'needs root'

@@ -71,11 +71,7 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
         await acts.usage.sync()
         return { status: 200, body: { ok: true } }
       } catch (error) {
-        return refuseRequest(
-          502,
-          (error as { refusal?: string; code?: string }).refusal ?? (error as { code?: string }).code ?? 'UNAVAILABLE',
-          (error as Error).message,
-        )
+        return refuseRequest(502, (error as { code?: string }).code ?? 'UNAVAILABLE', (error as Error).message)
       }
     }),
     {

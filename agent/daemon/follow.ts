@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ControlPlaneError } from '#agent/control-plane.ts'
+import { DocumentRefused } from '#agent/trust/document-refused.ts'
 import type { TrustStore } from '#agent/trust/store.ts'
 import { RULES_POLL_JITTER_MS, RULES_POLL_MS } from '#core/limits.ts'
 import { fetchAnswers } from './answers.ts'
@@ -90,7 +91,7 @@ export class Follower {
         try {
           trust.take(brought)
         } catch (error) {
-          if ((error as { refusal?: string }).refusal !== 'unknown_key') throw error
+          if (!(error instanceof DocumentRefused) || error.code !== 'unknown_key') throw error
           await this.followRoots(trust)
         }
         const due = this.runtime.now() - this.rootCheckedAt > ROOT_CHECK_MS
@@ -122,7 +123,7 @@ export class Follower {
       const isUnreachable = error instanceof ControlPlaneError && error.code === 'unreachable'
       if (isRevoked) this.noteRevoked(trust, error)
       else if (isUnreachable) trust.fail('unreachable', error.message)
-      const refusal = (error as { refusal?: string }).refusal
+      const refusal = error instanceof DocumentRefused ? error.code : undefined
       if (refusal === 'expired' || refusal === 'from_the_future') alarm(this.runtime, 'clock_off')
       if (!refusal && !isRevoked && !isUnreachable) this.runtime.log(`the control plane: ${(error as Error).message}`)
       throw error

@@ -1,11 +1,12 @@
 import { crypto } from '#agent/crypto.ts'
 import { type Home, readJson, readText, remove, writeAtomic, writeJson } from '#agent/home.ts'
-import { AppError, isAppError } from '#core/error.ts'
+import { AppError } from '#core/error.ts'
 import { type Fresh, openFresh } from '#core/fresh.ts'
-import { parseJws } from '#core/jws.ts'
 import { CLOCK_SKEW_MS, RULE_SET_MAX } from '#core/limits.ts'
-import { followRoot, openFirstRoot, type RootEnvelope, readRoot, type TrustedRoot, walkRoots } from '#core/root.ts'
+import { type RootEnvelope, type TrustedRoot, walkRoots } from '#core/root.ts'
 import { acceptRuleSet, openRuleSet, type TrustedRuleSet } from '#core/rule-set.ts'
+import { DocumentRefused, messageOf, reasonOf } from './document-refused.ts'
+import { followRoots } from './follow-roots.ts'
 import { type Pin, type RulesSeen, readPin, withSeen, writePin } from './pin.ts'
 import type { Team } from './team.ts'
 import { WatchedFile } from './watched-file.ts'
@@ -131,7 +132,7 @@ export class TrustStore {
           clockHigh: this.now(),
         })
     } catch (error) {
-      this.diskRefused(reason(error), `The root documents on disk are not in order: ${words(error)}`)
+      this.diskRefused(reasonOf(error), `The root documents on disk are not in order: ${messageOf(error)}`)
     }
   }
 
@@ -155,7 +156,7 @@ export class TrustStore {
         this.readFresh()
         return
       } catch (error) {
-        if (!isNext) this.diskRefused(reason(error), `The rules on disk are no rules: ${words(error)}`)
+        if (!isNext) this.diskRefused(reasonOf(error), `The rules on disk are no rules: ${messageOf(error)}`)
       }
     }
     if (jws === undefined && pin.version > 0) {
@@ -205,15 +206,15 @@ export class TrustStore {
 
   /**
    * Judges what a poll brought and puts it in force. A rotated root takes force together with a rule set that verifies under
-   * it, or not at all. Returns what changed; a refusal is kept in `lastError` and thrown.
+   * it, or not at all. Returns what changed.
+   * @throws DocumentRefused, which `lastError` keeps
    */
   take(brought: { roots?: RootEnvelope[]; rules?: string; fresh?: string }): { rules: boolean; root: boolean } {
     const current = this.root
-    if (!current)
-      throw this.refused({ code: 'malformed', message: 'There is no root document on this machine; join again.' })
+    if (!current) throw this.refused('malformed', 'There is no root document on this machine; join again.')
     const before = { version: this.version, seq: current.root.seq }
     try {
-      const chain = this.walk(brought.roots ?? [])
+      const chain = followRoots(this.chain, brought.roots ?? [], this.team.org.id)
       const root = chain.at(-1)!
       const set = brought.rules === undefined ? this.inForce : openRuleSet(brought.rules.trim(), root.root, crypto)
       if (set && root !== current) openRuleSet(set.jws.trim(), root.root, crypto)
@@ -223,33 +224,10 @@ export class TrustStore {
       this.putInForce(chain, set)
       if (brought.fresh !== undefined) this.takeFresh(brought.fresh, root)
     } catch (error) {
-      if (reason(error) === 'equivocation') this.keepBoth(brought.roots ?? [])
-      throw this.refused({ code: reason(error), message: words(error) }, error)
+      if (reasonOf(error) === 'equivocation') this.keepBoth(brought.roots ?? [])
+      throw this.refused(reasonOf(error), messageOf(error), error)
     }
     return { rules: this.version !== before.version, root: this.root!.root.seq !== before.seq }
-  }
-
-  /** Follows what is new; a second, well-signed root with the number of one that is known here is equivocation. */
-  private walk(envelopes: RootEnvelope[]): TrustedRoot[] {
-    const chain = [...this.chain]
-    for (const envelope of envelopes) {
-      if (chain.some(root => sameEnvelope(root.envelope, envelope))) continue
-      const { seq } = readRoot(parseJws(envelope.signed[0] ?? '').payload)
-      const known = chain[seq - 1]
-      const before = chain[seq - 2]
-      const next =
-        known && before
-          ? followRoot(before, envelope, crypto)
-          : known
-            ? openFirstRoot(envelope, this.team.org.id, crypto)
-            : followRoot(chain.at(-1)!, envelope, crypto)
-      if (known)
-        throw new AppError('BAD_SIGNATURE', `Two different root documents with number ${next.root.seq}.`, {
-          details: { why: 'equivocation' },
-        })
-      chain.push(next)
-    }
-    return chain
   }
 
   private putInForce(chain: TrustedRoot[], set: TrustedRuleSet | undefined): void {
@@ -346,22 +324,8 @@ export class TrustStore {
     }
   }
 
-  private refused(what: { code: string; message: string }, cause?: unknown): Error {
-    this.fail(what.code, what.message)
-    return Object.assign(new Error(what.message, { cause }), { refusal: what.code })
+  private refused(code: string, message: string, cause?: unknown): DocumentRefused {
+    this.fail(code, message)
+    return new DocumentRefused(code, message, cause)
   }
 }
-
-const sameEnvelope = (a: RootEnvelope, b: RootEnvelope) => payloads(a) !== undefined && payloads(a) === payloads(b)
-
-/** The payload part that all signatures of an envelope are over. */
-const payloads = (envelope: RootEnvelope) => envelope.signed[0]?.split('.')[1]
-
-/** The closed code of a refusal. */
-export function reason(error: unknown): string {
-  if (!isAppError(error)) return 'malformed'
-  const why = error.details?.why
-  return typeof why === 'string' ? why : error.code === 'BAD_SIGNATURE' ? 'bad_signature' : 'malformed'
-}
-
-const words = (error: unknown) => (error instanceof Error ? error.message : 'unreadable')
