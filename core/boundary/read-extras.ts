@@ -136,7 +136,7 @@ export function readAppliesTo({ value }: TreeEntry, findings: Findings): Applies
     if (key === undefined) {
       const near = nearest(entry.key, FOR_KEYS)
       const remedy = near === undefined ? `use ${oneOf(FOR_KEYS)}` : `did you mean ${near}?`
-      findings.error(entry.keyAt, 'unknown_key', `${clip(entry.key)} is not a key of for`, remedy)
+      findings.error(entry.keyAt, 'unknown_key', `"${clip(entry.key)}" is not a key of for`, remedy)
       continue
     }
     const list = readNames(entry, findings)
@@ -193,7 +193,7 @@ export function readFallback(
   }
   for (const { key, keyAt } of value.entries) {
     if (!(FALLBACK_KEYS as readonly string[]).includes(key))
-      findings.error(keyAt, 'unknown_key', `${clip(key)} is not a key of fallback`, `use ${oneOf(FALLBACK_KEYS)}`)
+      findings.error(keyAt, 'unknown_key', `"${clip(key)}" is not a key of fallback`, `use ${oneOf(FALLBACK_KEYS)}`)
   }
   const roleTree = entryOf(value, 'role')?.value
   const after = entryOf(value, 'after')

@@ -146,7 +146,7 @@ export function refuseUnknownKeys(map: TreeMap, known: readonly string[], where:
     if (known.includes(key)) continue
     const near = nearest(key, known)
     const remedy = near === undefined ? `use ${oneOf(known)}` : `did you mean ${near}?`
-    findings.error(keyAt, 'unknown_key', `${clip(key)} is not a key of ${where}`, remedy)
+    findings.error(keyAt, 'unknown_key', `"${clip(key)}" is not a key of ${where}`, remedy)
   }
 }
 

@@ -55,7 +55,7 @@ export function entryOf(map: TreeMap, key: string): TreeEntry | undefined {
 export function describeTree(tree: Tree): string {
   if (tree.kind === 'list') return 'a list'
   if (tree.kind === 'map') return 'a map'
-  if (tree.value === null) return 'nothing'
+  if (tree.value === null) return 'an empty value'
   if (typeof tree.value === 'string') return `"${clip(tree.value)}"`
   return `the ${typeof tree.value === 'number' ? 'number' : 'word'} ${clip(tree.source)}`
 }

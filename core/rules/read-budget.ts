@@ -168,7 +168,7 @@ function readFor({ value }: TreeEntry, context: BudgetContext, findings: Finding
   if (context.tags === undefined ? !TAG_KEY.test(key) : !keys.includes(key)) {
     const near = nearest(key, keys)
     const remedy = near === undefined ? `use ${oneOf(keys)}, or list ${clip(key)} under tags` : `did you mean ${near}?`
-    findings.error(keyAt, 'unknown_key', `${clip(key)} is not a key of for`, remedy)
+    findings.error(keyAt, 'unknown_key', `"${clip(key)}" is not a key of for`, remedy)
     return undefined
   }
   const text = writtenText(entry.value)

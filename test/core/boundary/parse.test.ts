@@ -143,7 +143,7 @@ describe('parseBoundaries', () => {
     [rule('when: { agent_id: "==" }, require: ask'), 'bad_value', 'one word', 2, 52],
     [rule('when: { session_cost_usd: [1] }, require: ask'), 'wrong_kind', 'a list', 2, 60],
     [rule('when: { session_cost_usd: true }, require: ask'), 'wrong_kind', 'the word true', 2, 60],
-    [rule('when: { session_cost_usd: }, require: ask'), 'wrong_kind', 'nothing', 2, 60],
+    [rule('when: { session_cost_usd: }, require: ask'), 'wrong_kind', 'an empty value', 2, 60],
     [rule('when: { session_cost_usd: ">= 1", session_cost_usd: "< 2" }, require: ask'), 'duplicate', 'twice', 2, 68],
     [rule(`${COST}, require: aks`), 'unknown_requirement', 'did you mean ask?', 2, 80],
     [rule(`${COST}, require: [ask]`), 'unknown_requirement', 'a list', 2, 80],
@@ -220,6 +220,8 @@ describe('parseBoundaries', () => {
     ['boundaries:\n  - { action: continue }\n', 'missing', 'no name', 2, 7],
     [rule(COST, 'continu'), 'unknown_action', 'did you mean continue?', 2, 24],
     [rule(COST, 'tool_call'), 'unknown_action', 'continue, spend, subagent_model, model_route or share', 2, 24],
+    ['boundaries:\n  - { name: a, action: }\n', 'unknown_action', 'an empty value is not an action', 2, 24],
+    [rule(`${COST}, requre: ask`), 'unknown_key', '"requre" is not a key of a boundary', 2, 71],
     [rule(COST), 'missing', 'no require', 2, 7],
     [
       `${rule(`${COST}, require: ask`)}${rule(`${COST}, require: ask`).slice('boundaries:\n'.length)}`,
