@@ -5,7 +5,7 @@ import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'rea
 import { cn } from './class-names.ts'
 
 const TAB = 'relative inline-flex min-h-9 items-center gap-2 whitespace-nowrap px-1 text-ink-2 hover:text-ink'
-const CHOSEN = 'font-medium text-ink after:absolute after:inset-x-0 after:-bottom-px after:h-0.5 after:bg-accent'
+const CHOSEN = 'font-medium text-ink after:absolute after:inset-x-0 after:bottom-0 after:h-0.5 after:bg-accent'
 const BAR = 'flex gap-5 overflow-x-auto border-b'
 
 export type Tab<V extends string> = { value: V; label: ReactNode; content: ReactNode }

@@ -49,7 +49,7 @@ export async function stretchNames(page: Page, names: readonly string[]): Promis
   )
 }
 
-/** Words that come out of their card or button, tables that must be pushed sideways, and words cut without a way to read them. */
+/** Words that come out of their card or button, tables that must be pushed sideways, bars that scroll by a hair, and words cut for good. */
 export function spills(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults: string[] = []
@@ -70,6 +70,8 @@ export function spills(page: Page): Promise<string[]> {
       }
     }
     for (const at of document.querySelectorAll('main *, [role=dialog] *, header *')) {
+      const below = at.scrollHeight - at.clientHeight
+      if (below > 0 && below < 5 && /auto|scroll/.test(getComputedStyle(at).overflowY)) said('scrolls by a hair', at)
       if (at.scrollWidth <= at.clientWidth + 1 || !scrolls(at)) continue
       if (at.querySelector('table')) said('pushed sideways', at)
       const { textOverflow } = getComputedStyle(at)

@@ -176,13 +176,15 @@ function Consequences({
   const roles = check?.ruleRoleHolders ?? []
   return (
     <ul className="grid list-disc gap-1 pl-5 text-ink-2 marker:text-ink-3">
-      <li>
-        {formatPlural(rules.length, 'rule')}, of which{' '}
-        {enforced.length === 0
-          ? 'none binds: all are in shadow'
-          : `${formatList(few(enforced))} ${enforced.length === 1 ? 'binds' : 'bind'}`}
-        .
-      </li>
+      {rules.length > 0 && (
+        <li>
+          {formatPlural(rules.length, 'rule')}, of which{' '}
+          {enforced.length === 0
+            ? 'none binds: all are in shadow'
+            : `${formatList(few(enforced))} ${enforced.length === 1 ? 'binds' : 'bind'}`}
+          .
+        </li>
+      )}
       {roles.map(({ role, holders }) => (
         <li key={role}>
           {formatPlural(holders, 'person', 'people')} can answer for the role {role}.

@@ -86,7 +86,10 @@ export default async function MachinesPage({ params, searchParams }: Props) {
             rows={here}
             caption="Joined machines"
             empty={
-              <EmptyState icon={<Laptop aria-hidden />} title="No machine has joined yet">
+              <EmptyState
+                icon={<Laptop aria-hidden />}
+                title={gone.length > 0 ? 'No machine is joined now' : 'No machine has joined yet'}
+              >
                 {may(actor, 'machine.add')
                   ? 'Rules bind where a connector runs. Press “Add a machine”: you get one line to paste into a terminal there.'
                   : 'Rules bind where a connector runs. Your session cannot add one: sign in with your own account.'}
