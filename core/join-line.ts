@@ -7,6 +7,14 @@ type JoinLine = { origin: string; slug: string; token: string; rootDigest?: stri
 export const formatJoinLine = ({ origin, slug, token, rootDigest }: Required<JoinLine>): string =>
   `${origin}/o/${slug}#e=${token}&r=${rootDigest}`
 
+/** The address in what a person pasted: it alone, or the whole command of the Machines page, whose name for the machine counts too. */
+export function readPasted(pasted: string): { address: string; label?: string } {
+  const address = /https?:\/\/[^\s"'<>#]+\/o\/[^\s"'<>#]+#[^\s"'<>]+/.exec(pasted)?.[0]
+  if (address === undefined) return { address: pasted.trim() }
+  const label = / --label ([A-Za-z0-9._-]+)/.exec(pasted)?.[1]
+  return { address, ...(label === undefined ? {} : { label }) }
+}
+
 /** What a line says; undefined for anything else, plain http to another machine included. */
 export function parseJoinLine(line: string): JoinLine | undefined {
   let url: URL

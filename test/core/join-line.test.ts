@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatJoinLine, parseJoinLine } from '#core/join-line.ts'
+import { formatJoinLine, parseJoinLine, readPasted } from '#core/join-line.ts'
 
 const token = `hpj_${'a'.repeat(52)}`
 const rootDigest = 'A'.repeat(43)
@@ -12,6 +12,17 @@ it('says what was put into it', () => {
     slug: 'acme',
     token,
   })
+})
+
+it('is found in the whole command that the page shows, with the name for the machine', () => {
+  const line = formatJoinLine(parts)
+  const download = 'curl -fsSL "https://holdpoint.example.com/connector/abc/holdpoint.cjs" -o "$f"'
+  expect(readPasted(`sh -c '${download} && node "$f" install --join "${line}"'`)).toEqual({ address: line })
+  expect(
+    readPasted(`HOLDPOINT_LINE='${line}' sh -c '${download} && node "$f" install --join - --label build-1'`),
+  ).toEqual({ address: line, label: 'build-1' })
+  expect(readPasted(` ${line}\n`)).toEqual({ address: line })
+  expect(readPasted('something else')).toEqual({ address: 'something else' })
 })
 
 it.each(['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'])('%s may be plain', origin => {
