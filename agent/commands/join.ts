@@ -10,7 +10,7 @@ import { readTeam, type Team } from '#agent/trust/team.ts'
 import { base64url, utf8 } from '#core/bytes.ts'
 import { isAppError } from '#core/error.ts'
 import { MACHINE_LABEL, MACHINE_LABEL_WORDS } from '#core/id.ts'
-import { parseJoinLine } from '#core/join-line.ts'
+import { parseJoinLine, readPasted } from '#core/join-line.ts'
 import { RULE_SET_MAX } from '#core/limits.ts'
 import { FRESH_HEADER, JoinAnswer } from '#core/protocol.ts'
 import { type TrustedRoot, walkRoots } from '#core/root.ts'
@@ -43,7 +43,7 @@ export const join: Command = {
     'trust-on-first-use': { type: 'boolean', help: 'accept a line without a root digest; the machine is marked so' },
   },
   about:
-    'Takes the line that the Machines page of your organisation shows. It works once, for fifteen minutes, for one member. ' +
+    'Takes the line that the Machines page of your organisation shows, or the address in it alone. It works once, for fifteen minutes, for one member. ' +
     'Without LINE it is asked for, or read from standard input, and so stays out of the list of processes. ' +
     'The line’s root digest (r=…) is compared with the keys that the control plane sends before anything of it is believed; the rules are fetched and checked once before this says “joined”.\n' +
     'A digest that came on the control plane’s own page protects against others, not against that control plane: only one from another channel (a colleague, a hand-out) does.',
@@ -91,10 +91,12 @@ async function readLine(): Promise<string> {
 export async function joinTeam(
   home: Home,
   line: string,
-  { firstUse, label = defaultLabel() }: { firstUse: boolean; label?: string },
+  { firstUse, label: given }: { firstUse: boolean; label?: string },
 ): Promise<Joined> {
-  const at = parseJoinLine(line)
-  if (!at) throw badLine(line)
+  const { address, label: pasted } = readPasted(line)
+  const label = given ?? pasted ?? defaultLabel()
+  const at = parseJoinLine(address)
+  if (!at) throw badLine(address)
   const already = readTeam(home)
   if (already) {
     throw new CommandFailure(

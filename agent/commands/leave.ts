@@ -54,7 +54,9 @@ export const leave: Command = {
       )
       if (!told) terminal.line('The control plane could not be told: ask an admin to revoke this machine there.')
       if (!daemonKnows) terminal.line('The running daemon has not let go of them yet: restart it.')
-      terminal.line('Your own rules in config.yaml stay in force.')
+      terminal.line(
+        'Your own rules in config.yaml stay in force, and the hooks stay: `holdpoint hooks uninstall` takes them out.',
+      )
     }
     return EXIT.ok
   },

@@ -86,6 +86,12 @@ describe('join', () => {
     expect(plane.calls[0]!.body).toMatchObject({ label: 'desk-1', pinned: true })
   })
 
+  it('takes the whole command that the page shows, and the name in it', async () => {
+    const command = `sh -c 'curl -fsSL "https://x.example/holdpoint.cjs" -o "$f" && node "$f" install --join "${plane.line}" --label build-1'`
+    const ran = await machine.run(['join', '--json'], { input: `${command}\n` })
+    expect(ran).toMatchObject({ code: 0, json: { pin: 'digest', label: 'build-1' } })
+  })
+
   it('says that nothing is published yet rather than that rules hold', async () => {
     expect((await machine.run(['join', plane.line])).stdout).toContain(
       'none; the organisation has published nothing yet',
@@ -207,6 +213,7 @@ describe('leave', () => {
     expect(readTeam(machine.home)).toBeDefined()
     const ran = await machine.type(['leave'], 'leave\n')
     expect(ran.screen).toContain('Left Acme')
+    expect(ran.screen).toContain('holdpoint hooks uninstall')
     expect(ran.code).toBe(0)
     expect(plane.left).toBe(true)
     nothingKept()
