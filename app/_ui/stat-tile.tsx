@@ -38,6 +38,7 @@ export function StatTiles({ count, className, children }: { count: number; class
         count === 1 && 'grid-cols-1',
         count === 3 && 'max-sm:[&>:last-child]:col-span-2 sm:grid-cols-3',
         count === 4 && 'xl:grid-cols-4',
+        count === 5 && 'max-xl:[&>:last-child]:col-span-2 xl:grid-cols-5',
         className,
       )}
     >

@@ -7,6 +7,7 @@ describe('the navigation', () => {
     expect(currentPlace('acme', '/acme')).toBe('overview')
     expect(currentPlace('acme', '/acme/approvals')).toBe('approvals')
     expect(currentPlace('acme', '/acme/boundaries/history/12')).toBe('boundaries')
+    expect(currentPlace('acme', '/acme/spend/budgets/monthly')).toBe('spend')
   })
 
   it('marks nothing for a place it does not hold, nor for one that only begins alike', () => {

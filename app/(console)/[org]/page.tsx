@@ -4,6 +4,7 @@ import { Name } from '#app/_ui/name.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { dateAt } from '#core/budget/window.ts'
 import { type Right, rightsOf } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
@@ -13,6 +14,8 @@ import type { Overview } from './outputs.ts'
 import { titled } from './page-title.ts'
 import { RecentCard } from './recent-card.tsx'
 import { SetupCard } from './setup-card.tsx'
+import { periodOfMonth } from './spend/period.ts'
+import { SpendTile } from './spend-tile.tsx'
 import { WaitingCard } from './waiting-card.tsx'
 
 export const generateMetadata = titled('Overview')
@@ -22,7 +25,11 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
   const actor = await requireActor(org)
   const caller = await api()
   const seen = await caller.approval.position({ org })
-  const overview = await caller.overview.get({ org })
+  const [overview, spend, budgets] = await Promise.all([
+    caller.overview.get({ org }),
+    spendThisMonth(org),
+    caller.budget.list({ org }),
+  ])
   const rights: readonly Right[] = rightsOf(actor)
   const { hasMachine, hasMembers, hasRules } = overview.setup
   return (
@@ -31,11 +38,11 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
       <RefreshWhileOpen seconds={30} />
       <PageHeader
         title="Overview"
-        sub="What waits for a person, which rules are in force and where, and what they have done lately."
+        sub="What waits for a person, which rules are in force and where, what they have done lately and what was spent."
       />
       <div className="grid gap-4">
         {!(hasMachine && hasMembers && hasRules) && <SetupCard org={org} setup={overview.setup} rights={rights} />}
-        <StatTiles count={4}>
+        <StatTiles count={5}>
           <StatTile
             label="Waiting for an answer"
             value={overview.waiting.length}
@@ -56,6 +63,7 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
             href={`/${org}/machines`}
             note={machinesNote(overview)}
           />
+          <SpendTile org={org} report={spend} budgets={budgets.budgets} />
           <StatTile
             label="Met in the last 7 days"
             value={formatPlural(
@@ -79,6 +87,13 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
       </div>
     </>
   )
+}
+
+/** This month's spend, on the organisation's clock. */
+async function spendThisMonth(org: string) {
+  const caller = await api()
+  const { zone } = await caller.spend.keys({ org })
+  return caller.spend.report({ org, ...periodOfMonth(dateAt(zone, Date.now()).slice(0, 7)), by: 'tenant' })
 }
 
 function waitingNote({ waiting }: Overview) {

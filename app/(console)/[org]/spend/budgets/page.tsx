@@ -108,6 +108,7 @@ export default async function BudgetsPage({ params }: { params: Promise<{ org: s
                 key: 'forecast',
                 head: 'At its end',
                 numeric: true,
+                className: 'min-w-44',
                 cell: ({ budget, share }) =>
                   share ? (
                     <>

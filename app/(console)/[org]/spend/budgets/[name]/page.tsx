@@ -148,7 +148,11 @@ function Burn({ budget, share }: { budget: BudgetDetail; share: Share }) {
           value={forecastWords(share.forecast, currency)}
           note={forecastNote(share.forecast, currency)}
         />
-        <StatTile label="Begins anew" value={budget.next.slice(0, 10)} note={`${budget.next.slice(11)} ${zone}`} />
+        <StatTile
+          label={budget.window.startsWith('rolling') ? 'Moves on' : 'Begins anew'}
+          value={startWords(budget.next.slice(0, 10), 'day')}
+          note={`${budget.next.slice(11)} ${zone}`}
+        />
       </StatTiles>
       <Card title="What is left, day by day" sub={`${first} to ${last}`}>
         <BurnChart

@@ -1,0 +1,36 @@
+import { formatPercent } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
+import { StatTile } from '#app/_ui/stat-tile.tsx'
+import { moneyText } from '#core/spend/round.ts'
+import type { Budget } from './spend/budgets/words.ts'
+import { figureOfShown, type Report } from './spend/figures.ts'
+
+type Props = { org: string; report: Report; budgets: readonly Budget[] }
+
+/** What was spent this month, and the budget of which the largest part is used. */
+export function SpendTile({ org, report, budgets }: Props) {
+  const { amount, atMost } = figureOfShown(report.total, 'equivalent')
+  const [fullest] = budgets
+    .flatMap(({ name, shares }) => shares.map(({ label, usedPct }) => ({ name, label, usedPct })))
+    .sort((a, b) => b.usedPct - a.usedPct)
+  return (
+    <StatTile
+      label="Spend this month, list price"
+      value={moneyText(amount)}
+      href={`/${org}/spend`}
+      note={
+        fullest ? (
+          <>
+            <Name className="max-w-24">{fullest.name}</Name> {formatPercent(fullest.usedPct / 100)} used
+          </>
+        ) : atMost > 0n ? (
+          `and ${moneyText(atMost)} unpriced at most`
+        ) : report.total.calls > 0 ? (
+          'no budget is set'
+        ) : (
+          'no usage was sent yet'
+        )
+      }
+    />
+  )
+}
