@@ -103,7 +103,7 @@ export class Reporter {
   }
 
   private next(): Entry[] {
-    return this.runtime.state.unreported.filter(entry => entry.seq > this.sync.journalTo)
+    return this.runtime.state.unreported.after(this.sync.journalTo)
   }
 
   private make(): NonNullable<Sync['pending']> {

@@ -8,6 +8,8 @@ import { ANSWER_MAX_MS } from '#core/limits.ts'
 import { type Micros, parseMicros } from '#core/money.ts'
 import type { AlarmKind } from '#core/protocol.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
+import { Mentions } from './mentions.ts'
+import { Unreported } from './unreported.ts'
 
 /** What an organisation's answer, or a local one, lets through in one session. */
 export type Grant = {
@@ -62,13 +64,13 @@ export class State {
   readonly questions = new Map<string, Question>()
   readonly grants = new Map<string, Grant>()
   readonly decisions = new Map<string, { entry: Extract<Entry, { kind: 'decision' }>; at: number }>()
-  private readonly mentions = new Map<string, Entry[]>()
+  private readonly mentions = new Mentions()
   /** Prompts that were put to a person and not yet seen answered: tool use → handle. */
   readonly prompts = new Map<string, string>()
   /** Shadow decisions are recorded once per session and rule. */
   readonly shadowed = new Set<string>()
-  /** Organisation decisions, spends and alarms by journal number, until the control plane has them. */
-  readonly unreported: Entry[] = []
+  /** What the control plane is to be told, until it has it. */
+  readonly unreported = new Unreported()
   readonly alarms = new Map<AlarmKind, { count: number; at: string }>()
   /** The highest cost that a decision has recorded for a session: it never falls below that. */
   readonly costHigh = new Map<string, Micros>()
@@ -86,7 +88,7 @@ export class State {
   lastStopped = false
 
   apply(entry: Entry): void {
-    this.mention(entry)
+    this.mentions.add(entry)
     this.lastEntryAt = entry.at
     if (entry.kind !== 'journal_reset') this.lastStopped = entry.kind === 'stopped'
     const at = Date.parse(entry.at)
@@ -189,25 +191,12 @@ export class State {
       default:
         break
     }
-    if (isReported(entry)) this.unreported.push(entry)
+    this.unreported.add(entry)
   }
 
   /** What the journal says about a handle, as far as memory goes back; undefined = look into its files. */
   about(handle: string): Entry[] | undefined {
-    return this.mentions.get(handle)
-  }
-
-  private mention(entry: Entry): void {
-    const handles = new Set<string>()
-    if ('handle' in entry && entry.handle) handles.add(entry.handle)
-    if (entry.kind === 'decision' && entry.question) handles.add(entry.question)
-    if (entry.kind === 'request') handles.add(entry.request.handle)
-    for (const handle of handles) {
-      const known = this.mentions.get(handle) ?? []
-      // a call that is tried a thousand times tells nothing new after a while
-      if (known.length < MENTIONS_MAX || entry.kind !== 'decision') known.push(entry)
-      this.mentions.set(handle, known)
-    }
+    return this.mentions.of(handle)
   }
 
   private decide(entry: Extract<Entry, { kind: 'decision' }>, at: number): void {
@@ -227,8 +216,7 @@ export class State {
     if (!known) return
     const entry = { ...known.entry, did: 'passed' as const, why: 'late' as const }
     this.decisions.set(handle, { ...known, entry })
-    const reported = this.unreported.findLastIndex(one => one.seq === entry.seq)
-    if (reported >= 0) this.unreported[reported] = entry
+    this.unreported.replace(entry)
     this.questions.delete(handle)
     if (entry.toolUse) this.prompts.delete(entry.toolUse)
   }
@@ -319,46 +307,20 @@ export class State {
   forget(nowMs: number, reportedTo: number): void {
     const old = nowMs - KEEP_MS
     for (const [handle, { at }] of this.decisions) if (at < old) this.decisions.delete(handle)
-    for (const [handle, entries] of this.mentions)
-      if (Date.parse(entries.at(-1)!.at) < old) this.mentions.delete(handle)
+    this.mentions.forget(old)
     for (const [handle, question] of this.questions) if (Date.parse(question.at) < old) this.questions.delete(handle)
     for (const [handle, asked] of this.requests) {
       if (asked.state !== 'pending' && Date.parse(asked.request.createdAt) < old) this.requests.delete(handle)
     }
     for (const [id, grant] of this.grants) if (grant.notAfter < old) this.grants.delete(id)
-    let reported = 0
-    while (reported < this.unreported.length && this.unreported[reported]!.seq <= reportedTo) reported++
-    this.unreported.splice(0, reported)
-    // weeks without a control plane: the newest are kept
+    this.unreported.forget(reportedTo)
     for (const seen of [this.shadowed, this.answered]) {
       if (seen.size > SEEN_MAX) for (const oldest of [...seen].slice(0, SEEN_MAX / 2)) seen.delete(oldest)
     }
-    if (this.unreported.length > UNREPORTED_MAX) this.unreported.splice(0, this.unreported.length - UNREPORTED_MAX)
   }
 }
 
 /** How long a denial stands of which only the control plane knows the answer. */
 const UNSIGNED_DENIAL_MS = 3600_000
-const MENTIONS_MAX = 200
 /** Sessions and answers remembered so as not to be told twice; of older ones a repetition does no harm. */
 const SEEN_MAX = 50_000
-const UNREPORTED_MAX = 10_000
-
-/** What the control plane is told of: organisation decisions, what became of its answers, and alarms. */
-function isReported(entry: Entry): boolean {
-  switch (entry.kind) {
-    case 'decision':
-      return entry.rules.some(rule => rule.key.startsWith('org:'))
-    case 'spend':
-    case 'lapsed':
-      return !entry.answerId.startsWith('bnd-')
-    case 'journal_reset':
-    case 'journal_rolled_back':
-    case 'second_use':
-    case 'guard_refused':
-    case 'alarm':
-      return true
-    default:
-      return false
-  }
-}
