@@ -7,7 +7,6 @@ import type { RuleSet } from '#core/rule-set.ts'
 import { spendToJson } from '#core/rules/json.ts'
 import { notify } from '../bus.ts'
 import type { Tx } from '../db.ts'
-import { enqueue } from '../jobs/queue.ts'
 import { crypto } from '../keys/crypto.ts'
 import { sign } from '../keys/sign.ts'
 import { type DraftProblem, draftOf } from './boundary.ts'
@@ -128,7 +127,6 @@ async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promi
     },
   })
   await followBudgets(tx, orgId, document.budgets.length)
-  await enqueue(tx, 'budget.cut', { org: orgId }, { key: `budget.cut:${orgId}` })
   await recordEvidence(tx, ctx, {
     kind: 'ruleset.published',
     subject: { kind: 'ruleset', id: String(version) },

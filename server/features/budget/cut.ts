@@ -1,6 +1,7 @@
 import { windowAt } from '#core/budget/window.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import type { Db, Tx } from '../../db.ts'
+import { enqueue } from '../../jobs/queue.ts'
 import { budgetsInForce, type InForce } from './in-force.ts'
 import { spendBetween } from './ledger.ts'
 import { tellSteps } from './tell.ts'
@@ -144,7 +145,8 @@ export async function sweepBudgets(db: Db, now: Date): Promise<void> {
 
 /** Begins the counting of an organisation, in the transaction that publishes a version; the first count without budgets ends it. */
 export async function followBudgets(tx: Tx, orgId: string, budgets: number): Promise<void> {
-  if (budgets > 0)
-    await tx.$executeRaw`
-      insert into "BudgetCount" ("orgId", at, "ruleVersion") values (${orgId}, ${new Date(0)}, 0) on conflict ("orgId") do nothing`
+  if (budgets === 0) return
+  await tx.$executeRaw`
+    insert into "BudgetCount" ("orgId", at, "ruleVersion") values (${orgId}, ${new Date(0)}, 0) on conflict ("orgId") do nothing`
+  await enqueue(tx, 'budget.cut', { org: orgId }, { key: `budget.cut:${orgId}` })
 }
