@@ -5,7 +5,7 @@ import { ensureDir, type Home, writeAtomic } from '#agent/home.ts'
 import { hookPrograms } from '#agent/hook-programs.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
-import { joinTeam, printJoined } from './join.ts'
+import { joinTeam, printJoined, readLine } from './join.ts'
 import { HOOK_SOURCE, VERSION } from './version.ts'
 
 const NODE_LEAST = 20
@@ -14,7 +14,11 @@ export const install: Command = {
   name: 'install',
   summary: 'put this program into ~/.holdpoint/bin (what the download line runs)',
   options: {
-    join: { type: 'string', value: 'LINE', help: 'join an organisation at once, with the line of its Machines page' },
+    join: {
+      type: 'string',
+      value: 'LINE',
+      help: 'join an organisation at once, with the line of its Machines page (-: from standard input)',
+    },
     label: { type: 'string', value: 'NAME', help: 'with --join: how admins see this machine (default: its host name)' },
     'trust-on-first-use': {
       type: 'boolean',
@@ -41,7 +45,7 @@ export const install: Command = {
     const onPath = (process.env.PATH ?? '').split(delimiter).includes(home.bin)
     const joined =
       typeof flags.join === 'string'
-        ? await joinTeam(home, flags.join, {
+        ? await joinTeam(home, flags.join === '-' ? await readLine() : flags.join, {
             firstUse: flags['trust-on-first-use'] === true,
             ...(typeof flags.label === 'string' ? { label: flags.label } : {}),
           })

@@ -66,7 +66,8 @@ export const join: Command = {
   },
 }
 
-async function readLine(): Promise<string> {
+/** Asks for the line, or takes it from standard input, where no list of processes shows it. */
+export async function readLine(): Promise<string> {
   if (process.stdin.isTTY) {
     const asked = createInterface({ input: process.stdin, output: process.stderr })
     try {

@@ -122,14 +122,19 @@ const MISMATCH = 'The download does not have the promised SHA-256. Nothing was i
 /** Its letters need no quotes in any shell. */
 const labelOption = (label: string | undefined) => (label === undefined ? '' : ` --label ${label}`)
 
-/** One line for any POSIX shell, whatever the login shell is. Nothing in it needs escaping: hexadecimal, base64url, an origin. */
+/**
+ * One line for any POSIX shell, whatever the login shell is. Nothing in it needs escaping: hexadecimal, base64url, an origin.
+ * The one-time address goes by the environment and standard input, which the other users of a machine cannot see: the list of
+ * processes, which they can, would show it while the download lasts, and the first to use it is the machine.
+ */
 export function posixLine(download: string, sha256: string, url: string, label?: string): string {
   const check =
     'if command -v sha256sum >/dev/null; then sha256sum -c - >/dev/null; else shasum -a 256 -c - >/dev/null; fi'
   return (
+    `HOLDPOINT_LINE='${url}' ` +
     `sh -c 'd=$(mktemp -d) && trap "rm -rf \\"$d\\"" EXIT && f=$d/holdpoint.cjs && curl -fsSL "${download}" -o "$f" && ` +
     `{ printf "%s  %s\\n" ${sha256} "$f" | ${check} || { echo "${MISMATCH}" >&2; exit 1; }; } && ` +
-    `node "$f" install --join "${url}"${labelOption(label)}'`
+    `printf "%s\\n" "$HOLDPOINT_LINE" | node "$f" install --join -${labelOption(label)}'`
   )
 }
 

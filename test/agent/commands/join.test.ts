@@ -42,6 +42,11 @@ describe('install', () => {
     expect(ran).toMatchObject({ code: 0, json: { joined: { pin: 'digest', rulesVersion: 1 } } })
   })
 
+  it('takes the line of --join from standard input too', async () => {
+    const ran = await machine.run(['install', '--join', '-', '--json'], { input: `${plane.line}\n` })
+    expect(ran).toMatchObject({ code: 0, json: { joined: { pin: 'digest' } } })
+  })
+
   it.each([[['install', '--join']], [['join']]])('%j joins under the name that --label gives', async command => {
     const ran = await machine.run([...command, plane.line, '--label', 'build-1', '--json'])
     expect(ran.code).toBe(0)

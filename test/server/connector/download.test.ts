@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -23,8 +24,9 @@ import { actorOf, contextOf, makeOrganisation, type TestOrganisation } from '../
 const db = useDatabase()
 const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-download-'))
 const dist = path.join(folder, 'dist')
-/** A program that tells how it was started. */
-const PROGRAM = `require('node:fs').writeFileSync(process.env.TOLD, JSON.stringify(process.argv.slice(2)))\n`
+/** A program that tells how it was started, and what it was given to read. */
+const PROGRAM = `const fs = require('node:fs')
+fs.writeFileSync(process.env.TOLD, JSON.stringify([...process.argv.slice(2), fs.readFileSync(0, 'utf8')]))\n`
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 let server: Server
 let origin: string
@@ -106,13 +108,29 @@ describe('the line of the Machines page', () => {
       expect(problem).toBeUndefined()
       expect(digest).toBe(sha256(PROGRAM))
       expect(line).not.toContain('\n')
-      expect(await paste(line!, { shell })).toMatchObject({ code: 0, told: ['install', '--join', url], left: [] })
+      expect(await paste(line!, { shell })).toMatchObject({
+        code: 0,
+        told: ['install', '--join', '-', `${url}\n`],
+        left: [],
+      })
     },
   )
 
   it('hands on the name that the machine is to have', async () => {
     const { line, url } = await makeLine({ label: 'build-1' })
-    expect((await paste(line!)).told).toEqual(['install', '--join', url, '--label', 'build-1'])
+    expect((await paste(line!)).told).toEqual(['install', '--join', '-', '--label', 'build-1', `${url}\n`])
+  })
+
+  it.skipIf(!existsSync('/proc/self/cmdline'))('shows its token in no list of processes', async () => {
+    build(`const fs = require('node:fs')
+      const seen = [process.pid, process.ppid].map(pid => fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8'))
+      fs.writeFileSync(process.env.TOLD, JSON.stringify([...seen, fs.readFileSync(0, 'utf8')]))\n`)
+    const { line, url } = await makeLine()
+    const [program, shell, read] = (await paste(line!, { shell: 'bash' })).told!
+    expect(read).toBe(`${url}\n`)
+    expect(program).toContain('install')
+    expect(shell).toContain('curl')
+    expect(program + shell!).not.toContain('hpj_')
   })
 
   it('runs nothing when the bytes are others than promised, and says so', async () => {
@@ -137,7 +155,7 @@ describe('the line of the Machines page', () => {
     chmodSync(shasum, 0o755)
     const tools = ['/usr/bin/mktemp', '/bin/rm', '/usr/bin/curl', '/bin/cat', '/bin/sh', process.execPath, shasum]
     const { line, url } = await makeLine()
-    expect(await paste(line!, { tools })).toMatchObject({ code: 0, told: ['install', '--join', url] })
+    expect(await paste(line!, { tools })).toMatchObject({ code: 0, told: ['install', '--join', '-', `${url}\n`] })
     served = PROGRAM.replace('slice(2)', 'slice(1)')
     expect(await paste(line!, { tools })).toMatchObject({ code: 1, told: undefined })
   })
@@ -149,8 +167,9 @@ describe('the line of the Machines page', () => {
       `${origin}/o/acme#e=hpj_x&r=y`,
     )
     expect(line.match(/a{64}/g)).toHaveLength(2)
-    expect(line.startsWith("sh -c '")).toBe(true)
-    expect(line.slice(7, -1)).not.toContain("'")
+    const [, url, script] = /^HOLDPOINT_LINE='([^']*)' sh -c '([^']*)'$/.exec(line)!
+    expect(url).toBe(`${origin}/o/acme#e=hpj_x&r=y`)
+    expect(script).not.toContain('hpj_')
   })
 
   it('is missing, with the reason, while no connector is built or its bytes do not fit the manifest', async () => {
