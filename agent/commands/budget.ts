@@ -4,14 +4,17 @@ import { type Home, readKeptText } from '#agent/home.ts'
 import { columns, localTime, plain, span } from '#agent/terminal.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam } from '#agent/trust/team.ts'
-import { Attributor } from '#agent/usage/attribute.ts'
-import { Budgets, type ShownBudget } from '#agent/usage/budgets.ts'
+import { Attributor, attributionOf, type Self, spendOf } from '#agent/usage/attribute.ts'
+import { Budgets, type Caller, type ShownBudget } from '#agent/usage/budgets.ts'
 import { workspaceOf } from '#agent/usage/cells.ts'
 import { bringUpToDate } from '#agent/usage/import.ts'
 import { makeMeter } from '#agent/usage/meter.ts'
+import { mayDrawOn } from '#core/budget/use.ts'
 import { parseDecimal } from '#core/decimal.ts'
+import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { parseLocalDocument } from '#core/rules/document.ts'
 import { moneyText } from '#core/spend/round.ts'
+import { parseRunTags, RUN_TAGS } from '#core/usage/tag-text.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 
@@ -101,8 +104,9 @@ async function readBudgets(home: Home, file: string | undefined, note: (text: st
     return { budgets: own }
   }
   const { budgets, problem } = await askDaemon<Told>(home, 'GET', '/api/budgets')
+  const here = callerHere(home)
   return {
-    budgets: [...budgets.filter(({ name }) => name.startsWith('org:')), ...own],
+    budgets: [...budgets.filter(({ name, of }) => name.startsWith('org:') && mayDrawOn(of, here)), ...own],
     ...(problem ? { problem } : {}),
   }
 }
@@ -124,16 +128,34 @@ async function ownBudgets(home: Home, file: string | undefined): Promise<ShownBu
       `${plain(file ?? home.config, 200)}:${error.line}:${error.column}: ${plain(error.message)}.`,
       plain(error.remedy),
     )
-  const team = readTeam(home)
-  const set = team ? new TrustStore(home, team, Date.now, () => {}).rules() : undefined
+  const { set, self } = rulesHere(home)
   const budgets = new Budgets({
     home,
     now: Date.now,
     membership: () => undefined,
-    meter: () => makeMeter(set, { homeDir: homedir(), team }),
+    meter: () => makeMeter(set, self),
     localBudgets: () => read.budgets,
   })
   await budgets.count()
-  const here = new Attributor().placeOf('', '', { cwd: process.cwd() })
-  return budgets.shownFor({ tags: here.tags, workspace: workspaceOf(here), pico: 0n })
+  return budgets.shownFor(callerHere(home))
+}
+
+function rulesHere(home: Home): { set: TrustedRuleSet | undefined; self: Self } {
+  const team = readTeam(home)
+  const set = team ? new TrustStore(home, team, Date.now, () => {}).rules() : undefined
+  return { set, self: { homeDir: homedir(), team } }
+}
+
+/** Whose a run that was started here and now would be. */
+function callerHere(home: Home): Caller {
+  const { set, self } = rulesHere(home)
+  const runTags = parseRunTags(process.env[RUN_TAGS] ?? '').tags
+  const place = new Attributor().placeOf('', '', { cwd: process.cwd(), runTags })
+  const { team } = self
+  return {
+    tags: attributionOf(place, spendOf(set), self).tags,
+    workspace: workspaceOf(place),
+    pico: 0n,
+    ...(team ? { machine: [team.machine, ...(team.label ? [team.label] : [])], member: [team.member.id] } : {}),
+  }
 }

@@ -13,6 +13,7 @@ import { alarmWords, revokedLine } from './code-words.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { unguardedSessions } from './unguarded.ts'
+import { readingWords } from './usage-words.ts'
 import { VERSION } from './version.ts'
 
 const START_MS = 8000
@@ -226,4 +227,6 @@ function printTroubles(status: DaemonStatus, line: (text: string) => void): void
   if (failures > 0) line(`${count(failures, 'call')} let through because something here failed.`)
   for (const { what, count: times, at } of alarms)
     line(`Alarm: ${alarmWords(what)} (${count(times, 'time')}, last ${localTime(at)}).`)
+  // what is sent of it is the organisation's business: see `team status`
+  if (status.usage) for (const [, text] of readingWords(status.usage)) line(`Usage: ${text}.`)
 }

@@ -15,7 +15,7 @@ import { statusOrNothing } from './daemon.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { notJoined } from './leave.ts'
 import { DOCUMENT_WORDS, refusalWords } from './refusal-words.ts'
-import { uploadWords } from './usage-words.ts'
+import { sentWords, usageWords } from './usage-words.ts'
 
 type TeamState = NonNullable<DaemonStatus['team']> & { daemon: boolean; usage?: UsageStatus }
 
@@ -76,7 +76,7 @@ export const teamStatus: Command = {
         'refused',
         `${localTime(rules.lastError.at)}: ${refusalWords(rules.lastError.code)}. What was in force before stays.`,
       ])
-    for (const [i, [label, text, warns]] of (state.usage ? uploadWords(state.usage) : []).entries())
+    for (const [i, [label, text, warns]] of (state.usage ? usageWords(state.usage) : []).entries())
       rows.push([i === 0 ? label : '', warns ? terminal.paint('yellow', text) : text])
     for (const line of columns(rows)) terminal.line(line)
     if (!state.daemon)
@@ -150,7 +150,7 @@ export const teamSync: Command = {
           ? `Up to date: rules version ${team.rules.version}.`
           : 'Up to date: no rules are published yet.',
       )
-    if (!json && usage) for (const [, text] of uploadWords(usage)) terminal.line(`Usage: ${text}.`)
+    if (!json && usage) for (const [, text] of sentWords(usage)) terminal.line(`Usage: ${text}.`)
     if (!failed) return EXIT.ok
     return failed.code === 'unreachable' ? EXIT.unreachable : EXIT.failed
   },

@@ -4,18 +4,15 @@ import type { UsageStatus } from '#agent/usage/usage.ts'
 
 export type Words = [label: string, text: string, warns: boolean]
 
+/** Everything that status says of usage. */
+export const usageWords = (status: UsageStatus): Words[] => [
+  ...sentWords(status),
+  ...readingWords(status),
+  ...status.said.map((text): Words => ['usage', plain(text), false]),
+]
+
 /** How far the organisation has this machine's usage, and what keeps it from having more. */
-export function uploadWords({
-  upload,
-  heldBy = [],
-  reading,
-  tagProblems,
-  tooOld,
-  unsound,
-  retainDays,
-  problem,
-  said,
-}: UsageStatus): Words[] {
+export function sentWords({ upload, heldBy = [] }: UsageStatus): Words[] {
   const words: Words[] = []
   const say = (text: string, warns = false) => words.push(['usage', text, warns])
   if (upload) {
@@ -42,6 +39,13 @@ export function uploadWords({
         true,
       )
   }
+  return words
+}
+
+/** What reading the clients' records has come to, as far as there is something to say. */
+export function readingWords({ reading, tagProblems, tooOld, unsound, retainDays, problem }: UsageStatus): Words[] {
+  const words: Words[] = []
+  const say = (text: string, warns = false) => words.push(['usage', text, warns])
   if (reading.running) say(`reading the clients’ records: ${reading.done} of ${count(reading.of, 'session')}`)
   if (reading.problems > 0) say(`${count(reading.problems, 'session')} could not be read`, true)
   if (problem !== undefined) say(`the ledger could not be written: ${plain(problem, 200)}`, true)
@@ -49,7 +53,6 @@ export function uploadWords({
   if (unsound > 0) say(`${count(unsound, 'call')} with impossible token counts left out`, true)
   for (const { file, line, message, remedy } of tagProblems)
     say(`${plain(file)}:${line}: ${plain(message)} (${plain(remedy)}); the tags it had before hold`, true)
-  for (const text of said) say(plain(text))
   return words
 }
 

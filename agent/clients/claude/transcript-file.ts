@@ -96,7 +96,12 @@ function tailBefore(fd: number, offset: number, held: Piece): string {
 
 const NO_MARK: FileMark = { id: '', offset: 0, tail: '' }
 
-type Context = { price: Parameters<UsageReader['readSession']>[3]['price']; budget: number; chunk: number; found: Found }
+type Context = {
+  price: Parameters<UsageReader['readSession']>[3]['price']
+  budget: number
+  chunk: number
+  found: Found
+}
 
 /** Reads one file on from its mark. Returns true when more is left than the budget allowed. @throws Unreadable */
 function readFile(state: ClaudeUsageState, root: string, name: string, agentId: string | undefined, context: Context) {
@@ -235,7 +240,12 @@ export const readClaudeSession: UsageReader<ClaudeUsageState>['readSession'] = (
       : before.rateCard === pricing.rateCard
         ? before
         : { ...fresh, folders: before.folders, ...(before.mark === undefined ? {} : { mark: before.mark }) }
-  const context: Context = { price: pricing.price, budget: limits?.bytes ?? READ_MAX, chunk: Math.min(CHUNK, limits?.bytes ?? CHUNK), found: nothingFound() }
+  const context: Context = {
+    price: pricing.price,
+    budget: limits?.bytes ?? READ_MAX,
+    chunk: Math.min(CHUNK, limits?.bytes ?? CHUNK),
+    found: nothingFound(),
+  }
   let problem: Problem | undefined
   let more = false
   if (!ID.test(session.sessionId)) problem = 'no_transcript'

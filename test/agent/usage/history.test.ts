@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { readCsv } from '#core/csv.ts'
 import { parseDecimal } from '#core/decimal.ts'
-import { CommandMachine } from '../commands/machine.ts'
+import { canonicalJson } from '#core/json.ts'
+import { CommandMachine, PlaneWithDoors, refuse } from '../commands/machine.ts'
 
 let machine: CommandMachine
 beforeEach(async () => {
@@ -88,6 +89,34 @@ describe('budget', () => {
   it('says so when there are none', async () => {
     expect(await machine.run(['budget'])).toMatchObject({ code: 0, stdout: 'There are no budgets here.\n' })
   })
+})
+
+it('team preview prints the next upload’s exact bytes, and a control plane that takes none yet is told apart', async () => {
+  const plane = new PlaneWithDoors()
+  await plane.listen()
+  onTestFinished(() => plane.close())
+  await machine.run(['join', plane.line])
+  await machine.run(['daemon', 'start'])
+  call('a', 40_000, { ago: -1000 })
+  const usage = await machine.run(['team', 'preview', 'usage'])
+  const upload = JSON.parse(usage.stdout)
+  expect(usage.stdout).toBe(canonicalJson(upload))
+  expect(upload).toMatchObject({ v: 1, seq: 1, days: [{ buckets: [{ calls: 1, cost: '1' }] }] })
+  const [report, second] = (await machine.run(['team', 'preview'])).stdout.split('\n')
+  expect(second).toBe(usage.stdout)
+  expect(report).toBe(canonicalJson(JSON.parse(report!)))
+  expect((await machine.run(['team', 'preview', 'report'])).stdout).not.toContain('\n')
+  expect((await machine.run(['team', 'preview', '--json'])).json).toMatchObject({ usage: upload, report: { v: 1 } })
+  expect((await machine.run(['team', 'preview', 'all'])).code).toBe(2)
+  plane.routes['POST usage'] = (_, __, response) => refuse(response, 404, 'NOT_FOUND')
+  const synced = await machine.run(['team', 'sync'])
+  expect(synced.stdout).toContain('this control plane takes no usage yet')
+  expect(synced.code).toBe(0)
+  delete plane.routes['POST usage']
+  expect((await machine.run(['team', 'sync'])).stdout).toMatch(/Usage: sent .* \(upload 1\)\./)
+  expect(plane.org.uploads.map(({ text }) => text)).toEqual([usage.stdout])
+  expect((await machine.run(['team', 'preview', 'usage'])).stderr).toContain('No usage is due')
+  await machine.type(['daemon', 'stop'], 'stop\n')
 })
 
 it('the hook of a session’s start passes HOLDPOINT_TAGS on, and nothing else that stands there', async () => {
