@@ -20,6 +20,7 @@ const INTERNAL: Record<string, string> = {
   npm_lifecycle_event: 'npm',
   TERM: 'the terminal',
   NO_COLOR: 'whoever wants no colours anywhere (no-color.org)',
+  HOLDPOINT_LINE: 'the line of the Machines page, for itself',
   CLAUDE_CODE_ENTRYPOINT: 'Claude Code',
   CLAUDE_CODE_SESSION_ATTENDED: 'Claude Code',
   CLAUDE_CONFIG_DIR: 'whoever moved the settings of Claude Code',
