@@ -1,7 +1,10 @@
 import { DAY_MS, dateText, startOfDay, wallDay } from '#core/budget/zone.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import type { Tags } from '#core/usage/tags.ts'
+import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
+
+const { sql } = Prisma
 
 /** Usage of one series in one span of time. `span` counts from 0. */
 export type SeriesSpend = {
@@ -22,14 +25,16 @@ type Series = Omit<SeriesSpend, 'span' | 'cost'> & { id: number }
  * machines reported each time, so there is no counter that could be lost, doubled or forgotten. Where all cuts are days' starts
  * of the zone that totals are kept by, the totals of its days; else the quarter hours themselves, of one long span those at its
  * ends. All are the same sums.
+ * @param together adds up what differs by machine, member and model only, under any one of them: many spans of a large fleet
  */
 export async function spendBetween(
   tx: Tx,
   orgId: string,
   zone: string,
   cuts: readonly number[],
+  { together = false } = {},
 ): Promise<SeriesSpend[]> {
-  const sums = await sumSpans(tx, orgId, zone, cuts)
+  const sums = await sumSpans({ tx, orgId, together }, zone, cuts)
   if (sums.length === 0) return []
   const ids = `{${[...new Set(sums.map(({ seriesId }) => seriesId))].join(',')}}`
   const series = await tx.$queryRaw<Series[]>`
@@ -38,21 +43,24 @@ export async function spendBetween(
   return sums.map(({ span, seriesId, cost }) => ({ span, ...byId.get(seriesId)!, cost: parseDecimal(cost)! }))
 }
 
-async function sumSpans(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<Sum[]> {
+type From = { tx: Tx; orgId: string; together: boolean }
+
+async function sumSpans(from: From, zone: string, cuts: readonly number[]): Promise<Sum[]> {
+  const { tx, orgId } = from
   const { timeZone } = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } })
   if (zone === timeZone && cuts.every(cut => isPlainMidnight(zone, cut)))
-    return (await sumTotals(tx, orgId, zone, cuts)) ?? sumBuckets(tx, orgId, cuts)
-  if (cuts.length !== 2) return sumBuckets(tx, orgId, cuts)
+    return (await sumTotals(from, zone, cuts)) ?? sumBuckets(from, cuts)
+  if (cuts.length !== 2) return sumBuckets(from, cuts)
   const [start, end] = cuts as [number, number]
   const first = plainMidnightFrom(timeZone, start)
   const last = wholeDaysUntil(timeZone, first, end)
-  const middle = last > first ? await sumTotals(tx, orgId, timeZone, [first, last]) : undefined
-  if (middle === undefined) return sumBuckets(tx, orgId, cuts)
+  const middle = last > first ? await sumTotals(from, timeZone, [first, last]) : undefined
+  if (middle === undefined) return sumBuckets(from, cuts)
   const ends = [
     [start, first],
     [last, end],
-  ].filter(([from, to]) => from! < to!)
-  for (const part of ends) middle.push(...(await sumBuckets(tx, orgId, part)))
+  ].filter(([begin, close]) => begin! < close!)
+  for (const part of ends) middle.push(...(await sumBuckets(from, part)))
   return middle
 }
 
@@ -87,27 +95,38 @@ function isPlainMidnight(zone: string, ms: number): boolean {
   return true
 }
 
+/** Sums by span and series as they are handed on. */
+const handOn = ({ orgId, together }: From, sums: Prisma.Sql): Prisma.Sql =>
+  together
+    ? sql`select q.span, min(s.id) as "seriesId", sum(q.cost)::text as cost
+        from (${sums}) q join "UsageSeries" s on s."orgId" = ${orgId} and s.id = q."seriesId" group by q.span, s."tagsKey", s.covered, s.rate`
+    : sql`select q.span, q."seriesId", q.cost::text as cost from (${sums}) q`
+
 /** From totals by day. Undefined when they are not kept by this zone (any more): one statement sees both at one moment. */
-async function sumTotals(tx: Tx, orgId: string, zone: string, cuts: readonly number[]): Promise<Sum[] | undefined> {
+async function sumTotals(from: From, zone: string, cuts: readonly number[]): Promise<Sum[] | undefined> {
+  const { tx, orgId } = from
   const dates = `{${cuts.map(cut => dateText(wallDay(zone, cut))).join(',')}}`
-  const [kept, ...sums] = await tx.$queryRaw<Sum[]>`
-    select -1 as span, 0 as "seriesId", '0' as cost from "Organisation" where id = ${orgId} and "timeZone" = ${zone}
-    union all
-    select width_bucket(start, ${dates}::date[]) - 1 as span, "seriesId", sum(cost)::text as cost from "UsageTotal"
+  const sums = sql`
+    select width_bucket(start, ${dates}::date[]) - 1 as span, "seriesId", sum(cost) as cost from "UsageTotal"
     where "orgId" = ${orgId} and zone = ${zone} and span = 'day' and start >= (${dates}::date[])[1] and start < (${dates}::date[])[${cuts.length}::int]
-    group by 1, 2 order by 1, 2`
-  return kept?.span === -1 ? sums : undefined
+    group by 1, 2`
+  const [kept, ...rest] = await tx.$queryRaw<Sum[]>(sql`
+    select -1 as span, 0 as "seriesId", '0' as cost from "Organisation" where id = ${orgId} and "timeZone" = ${zone}
+    union all ${handOn(from, sums)} order by 1, 2`)
+  return kept?.span === -1 ? rest : undefined
 }
 
-function sumBuckets(tx: Tx, orgId: string, cuts: readonly number[]): Promise<Sum[]> {
+function sumBuckets(from: From, cuts: readonly number[]): Promise<Sum[]> {
+  const { tx, orgId } = from
   const moments = `{${cuts.map(cut => new Date(cut).toISOString()).join(',')}}`
   const [first, end] = [cuts[0]!, cuts.at(-1)!]
   // The days are bounds by themselves too, so that other months' partitions are not opened.
-  return tx.$queryRaw<Sum[]>`
-    select width_bucket(at, ${moments}::timestamptz[]) - 1 as span, "seriesId", sum(cost)::text as cost
+  const sums = sql`
+    select width_bucket(at, ${moments}::timestamptz[]) - 1 as span, "seriesId", sum(cost) as cost
     from (select "seriesId", cost, (day + quarter * interval '15 minutes') at time zone 'UTC' as at from "UsageBucket"
       where "orgId" = ${orgId} and day >= ${utcDay(first)}::date and day <= ${utcDay(end)}::date) b
     where at >= ${new Date(first)} and at < ${new Date(end)} group by 1, 2`
+  return tx.$queryRaw<Sum[]>(handOn(from, sums))
 }
 
 const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -99,11 +99,13 @@ export async function getBudget(ctx: Ctx, input: { name: string; value?: string 
   return { ...view!, etag: etagOf(newest), share: share ?? null, days }
 }
 
+const isOfPersons = ({ for: whom }: Budget): boolean => whom?.key === 'member' || whom?.key === 'machine'
+
 /** Spend of each local day of a window up to now, and what it had come to at the day's end. */
 async function daysIn(ctx: Ctx, budget: Budget, value: string, people: People, window: Window) {
   const first = wallDay(budget.zone, window.start)
   const last = wallDay(budget.zone, Math.min(ctx.now.getTime(), window.end - 1))
-  const { spend, dates } = await spendByDay(ctx, budget.zone, first, last)
+  const { spend, dates } = await spendByDay(ctx, budget.zone, first, last, !isOfPersons(budget))
   const costs = costsByDay(budget, window, spend, dates, people)(value)
   let sum = 0n
   return dates.map((date, i) => {
@@ -112,12 +114,12 @@ async function daysIn(ctx: Ctx, budget: Budget, value: string, people: People, w
   })
 }
 
-async function spendByDay(ctx: Ctx, zone: string, first: number, last: number) {
+async function spendByDay(ctx: Ctx, zone: string, first: number, last: number, together: boolean) {
   const days = Array.from({ length: last - first + 1 }, (_, i) => first + i)
     // A date that a zone left out has no moment of its own.
     .filter(day => startOfDay(zone, day) < startOfDay(zone, day + 1))
   const cuts = [...days.map(day => startOfDay(zone, day)), startOfDay(zone, last + 1)]
-  return { spend: await spendBetween(ctx.db, ctx.actor.orgId, zone, cuts), dates: days.map(dateText) }
+  return { spend: await spendBetween(ctx.db, ctx.actor.orgId, zone, cuts, { together }), dates: days.map(dateText) }
 }
 
 /** What each value spent on each day. */
@@ -147,10 +149,11 @@ async function viewsOf(ctx: Ctx, budgets: readonly Budget[], counts: readonly Co
   const held = await ctx.db.$queryRaw<{ budget: string; value: string; amount: string }[]>`
     select budget, value, sum(amount)::text as amount from "Reservation"
     where "orgId" = ${orgId} and state = 'live' and "leaseUntil" > ${ctx.now} group by 1, 2`
+  const together = !budgets.some(isOfPersons)
   const histories = new Map<string, Awaited<ReturnType<typeof spendByDay>>>()
   const historyOf = async (zone: string) => {
     const today = wallDay(zone, ctx.now.getTime())
-    const found = histories.get(zone) ?? (await spendByDay(ctx, zone, today - HISTORY_DAYS, today - 1))
+    const found = histories.get(zone) ?? (await spendByDay(ctx, zone, today - HISTORY_DAYS, today - 1, together))
     histories.set(zone, found)
     return found
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type FleetBudgets, openFleetBudgets } from '#core/budget/fleet.ts'
 import { windowAt } from '#core/budget/window.ts'
+import { startOfDay, wallDay } from '#core/budget/zone.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { walkRoots } from '#core/root.ts'
 import type { UsageBucket } from '#core/usage/upload.ts'
@@ -250,7 +251,9 @@ describe('windows of the ledger', () => {
       await send(
         dana,
         day,
-        buckets.filter(each => each.day === day).map(({ quarter }) => bucketOf({ quarter }, day)),
+        buckets
+          .filter(each => each.day === day)
+          .map(({ quarter }) => bucketOf({ quarter, client: quarter > 40 ? 'codex' : 'claude-code' }, day)),
       )
     const zones = [
       'UTC',
@@ -278,9 +281,17 @@ describe('windows of the ledger', () => {
                 return begins >= start && begins < end
               })
               .reduce((sum, { pico }) => sum + pico, 0n)
-            const sums = await spendBetween(db.prisma, org.id, zone, [start, end])
-            const what = [own, zone, window.kind, now]
-            expect([...what, sums.reduce((sum, { cost }) => sum + cost, 0n)]).toEqual([...what, wanted])
+            const days: number[] = []
+            for (let day = wallDay(zone, start); startOfDay(zone, day) < end; day++) days.push(startOfDay(zone, day))
+            for (const together of [false, true])
+              for (const cuts of [
+                [start, end],
+                [...days, end],
+              ]) {
+                const sums = await spendBetween(db.prisma, org.id, zone, cuts, { together })
+                const what = [own, zone, window.kind, now, together, cuts.length]
+                expect([...what, sums.reduce((sum, { cost }) => sum + cost, 0n)]).toEqual([...what, wanted])
+              }
           }
     }
     await check('UTC')
