@@ -16,7 +16,8 @@ export type RequestedData = {
   requester: string
   role: string
   approvals: number
-  figures: readonly CrossedFigure[]
+  /** `limit` is what the rule says of the figure: `$20.00 or more`. */
+  figures: readonly (CrossedFigure & { limit?: string | undefined })[]
   expires: string
   url: string
   /** The recipient is the requester, who holds the role. */
@@ -26,6 +27,9 @@ export type RequestedData = {
 /** One subject per request for everybody. The mail that tells its end has one of its own. */
 const requestSubject = (data: { org: string; handle: string; rules: readonly string[] }): string =>
   `[${data.org}] ${data.rules.join(', ')}: an agent waits for an answer (${data.handle})`
+
+const withLimit = (figure: RequestedData['figures'][number]): string =>
+  figure.limit === undefined ? figureText(figure) : `${figureText(figure)} (rule: ${figure.limit})`
 
 /** The question, to one person who may answer it. */
 export function approvalRequestedMail(data: RequestedData): Mail {
@@ -46,7 +50,7 @@ export function approvalRequestedMail(data: RequestedData): Mail {
         ['Action', data.action],
         ['Client', data.client],
         ['Machine', data.machine],
-        ...data.figures.map(figure => [figureTitle(figure), figureText(figure)] as const),
+        ...data.figures.map(figure => [figureTitle(figure), withLimit(figure)] as const),
         ['Needs', approvals],
         ['Waits until', data.expires],
       ],

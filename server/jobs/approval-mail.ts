@@ -1,5 +1,6 @@
 import type { Answer } from '#core/approval/answer.ts'
 import { ceilingText, figureTitle, questionOf } from '#core/approval/describe.ts'
+import { limitText } from '#core/approval/limit.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
 import { MAIL_DIGEST_WINDOW_MS, MAILS_BEFORE_DIGEST } from '#core/limits.ts'
@@ -68,7 +69,7 @@ export async function mailRequest(db: Db, job: Jobs['approval.mail'], now: Date)
         requester: row.member.name,
         role: row.role,
         approvals: row.approvals,
-        figures: request.figures,
+        figures: request.figures.map(figure => ({ ...figure, limit: limitText(kept.rules, figure) })),
         expires: mailTime(row.expiresAt),
         url: pageOf(row.org.slug, row.handle),
         own: member.id === row.memberId,

@@ -92,7 +92,7 @@ describe('a request', () => {
       'Action: continue',
       'Client: Claude Code',
       'Machine: dana-laptop',
-      'Session cost: $20.14',
+      'Session cost: $20.14 (rule: $20.00 or more)',
       'Needs: lead or above',
       'Waits until: 20',
       'A Claude Code session of Dana Reyes has cost $20.14. Let it go on?',

@@ -7,9 +7,9 @@ import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { limitText } from '#core/approval/limit.ts'
 import type { CrossedFigure } from '#core/approval/request.ts'
-import { ACTION_WORDS, thresholdText } from '#core/boundary/describe.ts'
-import { ruleFromJson } from '#core/boundary/rule.ts'
+import { ACTION_WORDS } from '#core/boundary/describe.ts'
 import { CLIENT_NAMES } from '#core/client.ts'
 import { isAppError } from '#core/error.ts'
 import { HANDLE } from '#core/id.ts'
@@ -177,10 +177,6 @@ function waitingWords(approval: ApprovalDetail) {
 
 /** What the rule says of a crossed figure: "rule: $20.00 or more". */
 function thresholdOf(approval: ApprovalDetail, figure: CrossedFigure): string | undefined {
-  for (const rule of approval.rulesInForce) {
-    const read = ruleFromJson(rule.text)
-    const condition = read.ok && read.rule.when.find(c => c.figure === figure.name && c.qualifier === figure.qualifier)
-    if (condition) return `rule: ${thresholdText(condition.figure, condition.op, condition.value)}`
-  }
-  return undefined
+  const limit = limitText(approval.rulesInForce, figure)
+  return limit === undefined ? undefined : `rule: ${limit}`
 }
