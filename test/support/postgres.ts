@@ -54,7 +54,7 @@ export async function cloneDatabase(server: Server, name: string): Promise<void>
   await client.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK])
-    if (server.fresh) await dropAll(client, 't\\_%') // what a killed run left
+    if (server.fresh) await dropLeftOver(client)
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${await ensureTemplate(client, server)}`)
   } finally {
     await client.end()
@@ -83,8 +83,16 @@ async function ensureTemplate(client: pg.Client, server: Server): Promise<string
   return name
 }
 
-async function dropAll(client: pg.Client, like: string): Promise<void> {
-  const { rows } = await client.query('SELECT datname FROM pg_database WHERE datname LIKE $1', [like])
+/** What a killed run left. Not what another file of this run has made since the server was started; files are dated in whole seconds. */
+const dropLeftOver = (client: pg.Client): Promise<void> =>
+  dropAll(
+    client,
+    't\\_%',
+    `AND (pg_stat_file('base/' || oid || '/PG_VERSION', true)).modification < date_trunc('second', pg_postmaster_start_time())`,
+  )
+
+async function dropAll(client: pg.Client, like: string, where = ''): Promise<void> {
+  const { rows } = await client.query(`SELECT datname FROM pg_database WHERE datname LIKE $1 ${where}`, [like])
   for (const { datname } of rows) await client.query(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`)
 }
 
