@@ -148,6 +148,7 @@ async function start(
     membership: undefined,
     attributionOf: session => usage.boundaryAttribution(session),
     budgetReadings: session => usage.budgetReadings(session),
+    isBudgetRead: qualifier => usage.isBudgetRead(qualifier),
     now,
     random,
     log,

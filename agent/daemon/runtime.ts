@@ -38,6 +38,8 @@ export type Runtime = {
   attributionOf(session: Session): Attribution
   /** How far the budgets are used that a session may draw on. Fast, as well. */
   budgetReadings(session: Session): FigureReading[]
+  /** Whether a condition's budget has a figure that is young enough. */
+  isBudgetRead(qualifier: string | undefined): boolean
   now(): number
   random(n: number): Uint8Array
   log(line: string): void

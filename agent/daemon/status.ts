@@ -1,7 +1,6 @@
 import type { ScopedRule } from '#core/boundary/compile.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { isUnsupported, requirementText } from '#core/boundary/shape.ts'
-import { isFresh } from '#core/figure.ts'
 import { ageMs } from '#core/fresh.ts'
 import { formatMicros, type Micros } from '#core/money.ts'
 import type { DecisionEntry, Entry, JudgedRule } from './entry.ts'
@@ -52,7 +51,8 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
       const fired = counters.ofRule(key)
       const figures = isUnsupported(rule) ? [] : rule.when.map(condition => condition.figure)
       const unread = figures.filter(
-        figure => NO_SOURCE.includes(figure) || (figure === 'budget_used_pct' && !isBudgetRead(runtime, rule)),
+        figure =>
+          NO_SOURCE.includes(figure) || (figure === 'budget_used_pct' && !isBudgetRead(runtime, { key, scope, rule })),
       )
       return {
         name: key,
@@ -111,20 +111,14 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
   }
 }
 
-/** Whether each budget that a rule names has a figure that is young enough, for some session there is. */
-function isBudgetRead(runtime: Runtime, rule: ScopedRule['rule']): boolean {
+/** Whether each budget that a rule names has a figure. In an organisation's rule a plain name is the organisation's. */
+function isBudgetRead(runtime: Runtime, { scope, rule }: ScopedRule): boolean {
   if (isUnsupported(rule)) return false
-  const now = runtime.now()
-  const read = runtime.sessions
-    .all()
-    .flatMap(session => runtime.budgetReadings(session))
-    .filter(reading => isFresh(reading, now))
   return rule.when
     .filter(condition => condition.figure === 'budget_used_pct')
     .every(({ qualifier }) =>
-      read.some(
-        reading =>
-          qualifier === undefined || reading.qualifier?.replace(/^org:/, '') === qualifier.replace(/^org:/, ''),
+      runtime.isBudgetRead(
+        qualifier === undefined || scope === 'local' || qualifier.startsWith('org:') ? qualifier : `org:${qualifier}`,
       ),
     )
 }

@@ -16,7 +16,7 @@ import {
 } from '#core/budget/use.ts'
 import { resetLabel, type Window, windowAt } from '#core/budget/window.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
-import type { FigureReading } from '#core/figure.ts'
+import { type FigureReading, isFresh } from '#core/figure.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import { spendOf } from './attribute.ts'
@@ -87,6 +87,20 @@ export class Budgets {
 
   constructor(private readonly deps: Deps) {
     this.cells = new Cells(deps.home)
+  }
+
+  /** Whether a budget has a figure that is young enough; without a name, whether any has. */
+  isRead(qualifier: string | undefined): boolean {
+    const now = this.deps.now()
+    const figures = [
+      ...this.counted.map(({ readable }) => readable),
+      ...this.local.map(({ budget, at }) => ({ qualifier: budget.name, observedAt: at, source: 'daemon' as const })),
+    ]
+    return figures.some(
+      ({ qualifier: name, observedAt, source }) =>
+        (qualifier === undefined || qualifier === name) &&
+        isFresh({ name: 'budget_used_pct', unit: 'pct', value: 0, observedAt, source }, now),
+    )
   }
 
   get isEmpty(): boolean {

@@ -22,7 +22,7 @@ type Deps = {
   adapters: ReadonlyMap<string, ClientAdapter>
   clientHome: ClientHome
   ledger: Ledger
-  marks: Marks
+  marks(): Marks
   attributor: Attributor
   now(): number
   /** What hooks have told of a session. */
@@ -54,7 +54,8 @@ export class Collector {
 
   private async walk(): Promise<void> {
     if (this.stopping) return
-    const { ledger, marks, now } = this.deps
+    const { ledger, now } = this.deps
+    const marks = this.deps.marks()
     const { progress } = this
     const startedAt = now()
     Object.assign(progress, { running: true, done: 0, of: 0, problems: 0, since: new Date(startedAt).toISOString() })
@@ -85,7 +86,8 @@ export class Collector {
   }
 
   private async read(adapter: ClientAdapter, { sessionId, transcriptPath }: ChangedSession): Promise<void> {
-    const { marks, ledger, attributor, knownSession } = this.deps
+    const { ledger, attributor, knownSession } = this.deps
+    const marks = this.deps.marks()
     const { client, usage } = adapter
     const known = knownSession(client, sessionId)
     let state: UsageState | undefined = marks.get(client, sessionId)

@@ -1,4 +1,4 @@
-/** Reading the clients' records from the command: by the daemon where one runs, else by this process under the home's lock. */
+/** Reading the clients' records from the command: by the daemon where one runs, else by this process under the ledger's lock. */
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { CommandFailure } from '#agent/commands/exit.ts'
 import { keptSession } from '#agent/daemon/kept.ts'
-import { DaemonRefused, takeLock } from '#agent/daemon/lock.ts'
 import type { Session } from '#agent/daemon/session.ts'
 import { askDaemon } from '#agent/daemon-client.ts'
 import type { Home } from '#agent/home.ts'
 import { Attributor } from './attribute.ts'
 import { Collector, type CollectProgress } from './collect.ts'
 import { Ledger } from './ledger.ts'
+import { takeLedger } from './ledger-lock.ts'
 import { Marks } from './marks.ts'
 import type { UsageStatus } from './usage.ts'
 
@@ -44,21 +44,20 @@ async function byDaemon(home: Home, tell: (progress: CollectProgress) => void): 
 }
 
 async function byCommand(home: Home, tell: (progress: CollectProgress) => void): Promise<Imported> {
-  let unlock: (() => void) | undefined
+  let unlock: () => void
   try {
-    unlock = takeLock(home)
+    unlock = takeLedger(home)
   } catch (error) {
-    if (!(error instanceof DaemonRefused)) throw error
-    return { by: 'nobody', why: error.message }
+    return { by: 'nobody', why: (error as Error).message }
   }
-  if (!unlock) return { by: 'nobody', why: `${home.root} cannot be written.` }
+  const marks = new Marks(home)
   const sessions = keptSessions(home)
   const adapters = new Map([claude as unknown as ClientAdapter].map(adapter => [adapter.client, adapter]))
   const collector = new Collector({
     adapters,
     clientHome: { homeDir: homedir(), env: process.env },
     ledger: new Ledger(home, Date.now),
-    marks: new Marks(home),
+    marks: () => marks,
     attributor: new Attributor(),
     now: Date.now,
     knownSession: (client, session) => sessions.get(`${client}\n${session}`),

@@ -10,6 +10,7 @@ import { Budgets, type Caller, type ShownBudget } from './budgets.ts'
 import { workspaceOf } from './cells.ts'
 import { Collector, type CollectProgress } from './collect.ts'
 import { Ledger, ledgerDays, type Place, RETAIN_DAYS } from './ledger.ts'
+import { takeLedger } from './ledger-lock.ts'
 import { Marks } from './marks.ts'
 import { type Meter, makeMeter, ratesOf } from './meter.ts'
 import { UnreadCalls } from './unread-calls.ts'
@@ -38,6 +39,8 @@ export class Usage {
   private readonly uploader: Uploader
   private readonly budgets: Budgets
   private readonly unread: UnreadCalls
+  private knownMarks: Marks | undefined
+  private unlock: (() => void) | undefined
   private readonly attributed = new WeakMap<Place, { by: unknown; found: Attributed }>()
   private problem: string | undefined
   private newest: Promise<void> = Promise.resolve()
@@ -52,7 +55,7 @@ export class Usage {
       adapters,
       clientHome,
       ledger: this.ledger,
-      marks: new Marks(home),
+      marks: () => this.marks(),
       attributor: this.attributor,
       now,
       knownSession: (client, session) => runtime.sessions.get(client, session),
@@ -96,6 +99,11 @@ export class Usage {
     return this.budgets.isEmpty ? [] : this.budgets.readings(this.callerOf(session), this.live())
   }
 
+  /** Whether a budget that a condition names (any, when it names none) has a figure that is young enough. */
+  isBudgetRead(qualifier: string | undefined): boolean {
+    return this.budgets.isRead(qualifier)
+  }
+
   /** For the terminal: every budget that can be read. */
   shownBudgets(): { budgets: ShownBudget[]; problem?: Budgets['problem'] } {
     const { problem } = this.budgets
@@ -108,6 +116,17 @@ export class Usage {
     if ((spendOf(set)?.budgets.length ?? 0) === 0) return
     await this.budgets.fetch()
     await this.collect()
+  }
+
+  /** What was read lies in a file: looked at once nobody else writes it. */
+  private marks(): Marks {
+    this.knownMarks ??= new Marks(this.runtime.home)
+    return this.knownMarks
+  }
+
+  /** One process at a time writes the ledger: a command may be reading years into it just now. @throws while it does */
+  private lock(): void {
+    this.unlock ??= takeLedger(this.runtime.home)
   }
 
   private get self(): Self {
@@ -148,6 +167,7 @@ export class Usage {
   collect(): Promise<void> {
     this.newest = this.newest.then(async () => {
       try {
+        this.lock()
         await this.collector.run()
         await this.budgets.count()
         this.unread.forget()
@@ -253,5 +273,7 @@ export class Usage {
     await this.collector.stop()
     await this.newest
     await this.uploader.idle()
+    this.unlock?.()
+    this.unlock = undefined
   }
 }

@@ -90,8 +90,11 @@ describe('the organisation’s budget', () => {
     machine.offset += 2 * MINUTE_MS
     await machine.daemon.tick()
     expect(await call()).toBe('pass')
-    const { rules } = (await machine.ask('GET', '/api/status', { token: 'api' })).json
-    expect(rules[0].notes.join()).toContain('cannot be read')
+    const notes = async () => (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules[0].notes.join()
+    expect(await notes()).toContain('cannot be read')
+    org.budgets = () => ({ budgets: [fleet('95')] })
+    await machine.daemon.tick()
+    expect(await notes()).toBe('')
   })
 
   test('is not believed of an older count, another machine, or another’s signature', async () => {

@@ -22,11 +22,12 @@ const home = openHome(join(folder, 'home'), {
   },
 })
 const ledger = new Ledger(home, Date.now)
+const marks = new Marks(home)
 const collector = new Collector({
   adapters: new Map([['claude-code', claude as unknown as ClientAdapter]]),
   clientHome: { homeDir: join(folder, 'dev'), env: {} },
   ledger,
-  marks: new Marks(home),
+  marks: () => marks,
   attributor: new Attributor(),
   now: Date.now,
   knownSession: () => undefined,

@@ -81,11 +81,12 @@ function transcript(session: string, text: string): string {
 }
 async function collect(now = NOW) {
   const ledger = new Ledger(home(), () => now)
+  const marks = new Marks(home())
   const collector = new Collector({
     adapters: new Map([['claude-code', claude as unknown as ClientAdapter]]),
     clientHome: { homeDir: join(folder, 'dev'), env: {} },
     ledger,
-    marks: new Marks(home()),
+    marks: () => marks,
     attributor: new Attributor(),
     now: () => now,
     knownSession: () => undefined,

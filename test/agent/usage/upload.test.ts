@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { takeLedger } from '#agent/usage/ledger-lock.ts'
 import type { UsageBucket } from '#core/usage/upload.ts'
 import { Organisation } from '../daemon/organisation.ts'
 import { Machine, onCleanup } from '../daemon/world.ts'
@@ -351,6 +352,21 @@ describe('attribution', () => {
     await machine.daemon.sync()
     expect((await machine.hook({ tool_use_id: 'toolu_b' })).body).toContain('ours')
   })
+})
+
+test('while another process writes the ledger the daemon runs, says so, and reads when it is free', async () => {
+  const free = takeLedger(machine.home)
+  machine.spend(1)
+  await machine.start()
+  await machine.daemon.tick()
+  expect((await machine.hook()).status).toBe(200)
+  expect((await status()).problem).toContain('another process')
+  expect(outputOf()).toBe(0)
+  free()
+  await sync()
+  expect((await status()).problem).toBeUndefined()
+  expect(outputOf()).toBe(40_000)
+  expect(() => takeLedger(machine.home)).toThrow('another process')
 })
 
 test('a home that was never joined sends and shows nothing', async () => {
