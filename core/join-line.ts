@@ -1,4 +1,7 @@
 import { DIGEST } from './approval/request.ts'
+import { mayCarrySecrets } from './loopback.ts'
+import { SLUG } from './slug.ts'
+import { tokenKind } from './token.ts'
 
 /** What a join line says: where to join, as whose machine, and the digest of the root document to pin. */
 type JoinLine = { origin: string; slug: string; token: string; rootDigest?: string }
@@ -23,14 +26,13 @@ export function parseJoinLine(line: string): JoinLine | undefined {
   } catch {
     return undefined
   }
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  const path = /^\/o\/([a-z0-9][a-z0-9-]{0,39})$/.exec(url.pathname)
-  if (!path || url.search || url.username || url.password) return undefined
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) return undefined
+  const slug = url.pathname.startsWith('/o/') ? url.pathname.slice('/o/'.length) : ''
+  if (!SLUG.test(slug) || url.search || url.username || url.password) return undefined
+  if (!mayCarrySecrets(url)) return undefined
   const fragment = new URLSearchParams(url.hash.slice(1))
   const token = fragment.get('e')
   const rootDigest = fragment.get('r')
-  if (!token || !/^hpj_[a-z2-7]{52}$/.test(token)) return undefined
+  if (!token || tokenKind(token) !== 'join') return undefined
   if (rootDigest !== null && !DIGEST.test(rootDigest)) return undefined
-  return { origin: url.origin, slug: path[1]!, token, ...(rootDigest === null ? {} : { rootDigest }) }
+  return { origin: url.origin, slug, token, ...(rootDigest === null ? {} : { rootDigest }) }
 }

@@ -2,7 +2,7 @@
  * An organisation's short name: the first part of its pages' addresses. The product's own addresses come first, so a name
  * that is one of them would lead nowhere.
  */
-const SLUG = /^[a-z0-9][a-z0-9-]{0,39}$/
+export const SLUG = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 /** First parts of the product's own addresses, and a few that it may come to need. */
 export const OWN_ADDRESSES: ReadonlySet<string> = new Set([

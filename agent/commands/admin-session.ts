@@ -7,6 +7,7 @@ import { seenAgents } from '#agent/guard/seen-agents.ts'
 import { type Home, readJson, remove, writeJson } from '#agent/home.ts'
 import { plain } from '#agent/terminal.ts'
 import { readTeam } from '#agent/trust/team.ts'
+import { mayCarrySecrets } from '#core/loopback.ts'
 import { tokenKind } from '#core/token.ts'
 import type { Flags, Option } from './command.ts'
 import { CommandFailure } from './exit.ts'
@@ -56,8 +57,7 @@ export function planeOf(home: Home, flags: Flags): { origin: string; slug: strin
   }
   if (!URL.canParse(at)) throw new CommandFailure('usage', 'bad_origin', `\`${plain(at, 80)}\` is no address.`)
   const url = new URL(at)
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback))
+  if (!mayCarrySecrets(url))
     throw new CommandFailure(
       'usage',
       'bad_origin',

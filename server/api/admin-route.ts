@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { Ceiling } from '#core/approval/answer.ts'
 import { AppError } from '#core/error.ts'
 import { BOUNDARIES_TEXT_MAX, NOTE_MAX, REASON_MAX } from '#core/limits.ts'
+import { SLUG } from '#core/slug.ts'
 import { clientAddress } from '../auth/client-address.ts'
 import { answerApproval } from '../features/approval/answer.ts'
 import { getApproval, listApprovals } from '../features/approval/read.ts'
@@ -25,7 +26,7 @@ import { credentialRoute, openRoute } from './connector-route.ts'
  *   POST   approvals/HANDLE/answer  {decision, scope, until, reason} -> {handle, state, votes, approvals, settled, missing}
  */
 const LoginBody = z.strictObject({
-  org: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)),
+  org: z.string().check(z.regex(SLUG)),
   label: z.string().check(z.minLength(1), z.maxLength(63)),
 })
 

@@ -1,5 +1,6 @@
 import { normaliseEmail } from '#core/email.ts'
 import { AppError } from '#core/error.ts'
+import { isLoopbackHost } from '#core/loopback.ts'
 import { demandFresh } from '#core/permission.ts'
 import { plainName } from '#core/plain-text.ts'
 import type { OidcConnection } from '#generated/prisma/client.ts'
@@ -81,7 +82,7 @@ function checkIssuer(text: string, origin: string): string {
   try {
     url = new URL(text.trim())
   } catch {}
-  const loopback = url && isLoopback(url.hostname) && isLoopback(new URL(origin).hostname)
+  const loopback = url && isLoopbackHost(url.hostname) && isLoopbackHost(new URL(origin).hostname)
   if (
     !url ||
     !(url.protocol === 'https:' || (loopback && url.protocol === 'http:')) ||
@@ -95,8 +96,6 @@ function checkIssuer(text: string, origin: string): string {
   }
   return text.trim()
 }
-
-const isLoopback = (host: string) => ['localhost', '127.0.0.1', '[::1]'].includes(host)
 
 /** Ends a connection: nobody signs in through it any more, and sessions that began through it end. */
 export async function removeConnection(ctx: FeatureContext, input: { id: string }): Promise<void> {
