@@ -25,3 +25,22 @@ export type SystemActor = { kind: 'system'; orgId: string }
 
 /** Who acts: a value that is passed in, never looked up. */
 export type Actor = MemberActor | MachineActor | SystemActor
+
+/** How a member's session came to be: what an actor has beside who they are. */
+type Session = Pick<MemberActor, 'method' | 'authnAt' | 'how' | 'demo' | 'sessionId'>
+
+/** A member, as the database has them now, through a session. */
+export const memberActor = (
+  member: { id: string } & Pick<MemberActor, 'orgId' | 'role' | 'name' | 'email'>,
+  orgSlug: string,
+  session: Session,
+): MemberActor => ({
+  kind: 'member',
+  memberId: member.id,
+  orgId: member.orgId,
+  orgSlug,
+  role: member.role,
+  name: member.name,
+  email: member.email,
+  ...session,
+})

@@ -1,4 +1,4 @@
-import type { MemberActor } from '#core/actor.ts'
+import { type MemberActor, memberActor } from '#core/actor.ts'
 import { roleAtLeast } from '#core/role.ts'
 import { tokenKind } from '#core/token.ts'
 import type { Db } from '../db.ts'
@@ -24,18 +24,11 @@ export async function actorFromAdminToken(
   if (row?.kind !== 'admin' || row.revokedAt || !row.expiresAt || row.expiresAt <= now || !row.authnAt) return null
   const { member } = row
   if (member.removedAt || !roleAtLeast(member.role, 'admin') || !member.org.adminCredential) return null
-  return {
-    kind: 'member',
-    memberId: member.id,
-    orgId: member.orgId,
-    orgSlug: member.org.slug,
-    role: member.role,
-    name: member.name,
-    email: member.email,
+  const session = {
     method: 'admin_credential',
     authnAt: row.authnAt,
     how: 'team-cli',
     demo: isDemoMode(),
-    credentialId: row.id,
-  }
+  } as const
+  return { ...memberActor(member, member.org.slug, session), credentialId: row.id }
 }

@@ -1,4 +1,4 @@
-import type { MemberActor } from '#core/actor.ts'
+import { type MemberActor, memberActor } from '#core/actor.ts'
 import { tokenKind } from '#core/token.ts'
 import type { Db } from '../db.ts'
 import { hashToken } from '../keys/token-hash.ts'
@@ -26,19 +26,6 @@ async function find(db: Db, token: string, look: boolean, now: Date): Promise<Me
   })
   if (!row || row.expiresAt <= now || row.member.removedAt) return null
   if ((row.method === 'device_link') !== look) return null
-  const { member } = row
-  return {
-    kind: 'member',
-    memberId: member.id,
-    orgId: member.orgId,
-    orgSlug: member.org.slug,
-    role: member.role,
-    name: member.name,
-    email: member.email,
-    method: row.method,
-    authnAt: row.authnAt,
-    sessionId: row.id,
-    how: 'web',
-    demo: row.demo,
-  }
+  const { member, method, authnAt, demo } = row
+  return memberActor(member, member.org.slug, { method, authnAt, demo, sessionId: row.id, how: 'web' })
 }

@@ -1,4 +1,4 @@
-import type { MemberActor } from '#core/actor.ts'
+import { type MemberActor, memberActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import { SESSION_MS } from '#core/limits.ts'
 import { makeToken } from '#core/token.ts'
@@ -46,7 +46,8 @@ export async function beginSession(tx: Tx, visit: Visit, member: Member, begin: 
       createdAt: visit.now,
     },
   })
-  const actor = actorOf(member, org.slug, begin, id)
+  const { method, authnAt, demo } = begin
+  const actor = memberActor(member, org.slug, { method, authnAt, demo, sessionId: id, how: 'web' })
   await recordEvidence(
     tx,
     { ...visit, actor },
@@ -62,21 +63,6 @@ export async function beginSession(tx: Tx, visit: Visit, member: Member, begin: 
   )
   return { token, expiresAt, orgSlug: org.slug, memberId: member.id }
 }
-
-const actorOf = (member: Member, orgSlug: string, begin: Beginning, sessionId: string): MemberActor => ({
-  kind: 'member',
-  memberId: member.id,
-  orgId: member.orgId,
-  orgSlug,
-  role: member.role,
-  name: member.name,
-  email: member.email,
-  method: begin.method,
-  authnAt: begin.authnAt,
-  sessionId,
-  how: 'web',
-  demo: begin.demo,
-})
 
 /**
  * The organisations that this person could work in by this very sign-in: all with their address for an e-mail code, which
