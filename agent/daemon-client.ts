@@ -77,7 +77,7 @@ export function readDaemonDoor(home: Home): DaemonDoor | undefined {
     : undefined
 }
 
-export const daemonMissing = () =>
+const daemonMissing = () =>
   new CommandFailure(
     'missing',
     'daemon_missing',

@@ -2,7 +2,7 @@
  * The one error of the product. `code` is closed: doors map it to a status in one table (server/api/status.ts), callers
  * switch on it. `message` is for people and agents and never holds a secret or an argument's value; `note` is for the log.
  */
-export const ERROR_CODES = [
+const ERROR_CODES = [
   'BAD_INPUT',
   'TOO_LARGE',
   'NOT_SIGNED_IN',

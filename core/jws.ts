@@ -4,7 +4,7 @@ import { canonicalJson, type Json, parseStrictJson } from './json.ts'
 import { type Crypto, type PublicKey, thumbprint } from './key.ts'
 
 /** The kinds of document that are signed; each is a `typ` of its own, so that one can never be taken for another. */
-export const JWS_TYPES = [
+const JWS_TYPES = [
   'holdpoint-root+jws',
   'holdpoint-ruleset+jws',
   'holdpoint-fresh+jws',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { CrossedFigure, DIGEST, RULE_NAME } from './approval/request.ts'
+import { CrossedFigure, DIGEST, NONCE, RULE_NAME } from './approval/request.ts'
 import { APPROVAL_STATES } from './approval/state.ts'
 import { ACTIONS } from './boundary/shape.ts'
 import { CLIENTS, LEVELS } from './client.ts'
@@ -60,7 +60,7 @@ export const JoinBody = z.strictObject({
 })
 export type JoinBody = z.infer<typeof JoinBody>
 
-export const RootEnvelopeShape = z.strictObject({ signed: z.array(jws).check(z.minLength(1), z.maxLength(32)) })
+const RootEnvelopeShape = z.strictObject({ signed: z.array(jws).check(z.minLength(1), z.maxLength(32)) })
 
 /** What a joined machine gets: its token, and the root documents up to the one in force. */
 export const JoinAnswer = z.strictObject({
@@ -267,7 +267,7 @@ export const Report = z.strictObject({
     .array(
       z.strictObject({
         handle,
-        answerId: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)),
+        answerId: z.string().check(z.regex(NONCE)),
         what: z.enum(['used', 'lapsed']),
         at: time,
       }),

@@ -20,7 +20,7 @@ export async function findImpostor(home: string, at: DoorAddress, timeoutMs: num
 }
 
 /** HMAC-SHA-256 of the nonce's text under the machine's secret, in hexadecimal. */
-export function expectedProof(secret: Buffer, nonce: string): string {
+function expectedProof(secret: Buffer, nonce: string): string {
   return createHmac('sha256', secret).update(nonce).digest('hex')
 }
 

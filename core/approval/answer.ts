@@ -6,10 +6,10 @@ import { openJws } from '#core/jws.ts'
 import type { Crypto } from '#core/key.ts'
 import { ROLES } from '#core/role.ts'
 import { keysOf, type Root } from '#core/root.ts'
-import { DIGEST, RULE_NAME } from './request.ts'
+import { DIGEST, NONCE, RULE_NAME } from './request.ts'
 
 /** How a person answered. `device_link` and machines never stand here: they cannot answer. */
-export const ANSWER_HOWS = ['web', 'team-cli', 'passkey'] as const
+const ANSWER_HOWS = ['web', 'team-cli', 'passkey'] as const
 export type AnswerHow = (typeof ANSWER_HOWS)[number]
 /** How the session of an answerer began. */
 export const SESSION_METHODS = ['oidc', 'passkey', 'email_code', 'console', 'device_link', 'admin_credential'] as const
@@ -29,7 +29,7 @@ export type Ceiling = z.infer<typeof Ceiling>
 export const Answer = z.strictObject({
   v: z.literal(1),
   /** 16 random bytes: what a step is spent by. */
-  answerId: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)),
+  answerId: z.string().check(z.regex(NONCE)),
   org: z.string(),
   machine: z.string(),
   rootSeq: z.int(),

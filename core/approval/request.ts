@@ -12,6 +12,8 @@ import { canonicalJson } from '#core/json.ts'
  * a pattern that no prose fits, or an ISO time.
  */
 export const DIGEST = /^[A-Za-z0-9_-]{43}$/
+/** 16 random bytes, base64url. */
+export const NONCE = /^[A-Za-z0-9_-]{22}$/
 const digest = z.string().check(z.regex(DIGEST))
 const id = z.string().check(z.regex(/^(org|mem|mac)_[A-Za-z0-9_-]{16}$/))
 /** A rule's or budget's name: the grammar's own pattern, set by the organisation, never typed by the developer. */
@@ -63,7 +65,7 @@ export const ApprovalRequest = z.strictObject({
   createdAt: time,
   expiresAt: time,
   /** 16 random bytes of the machine: what stops a restored database from replaying an old yes. */
-  nonce: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)),
+  nonce: z.string().check(z.regex(NONCE)),
 })
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>
 

@@ -71,7 +71,7 @@ const ON_CARD = new Set(
 )
 
 /** A document read against what the organisation has: its tenants, members and defaults. Says nothing about who may publish it. */
-export async function readDocument(tx: Tx, orgId: string, text: string): Promise<RuleDocument> {
+async function readDocument(tx: Tx, orgId: string, text: string): Promise<RuleDocument> {
   const tenants = await tx.tenant.findMany({ where: { orgId }, select: { key: true } })
   const members = await tx.member.findMany({ where: { orgId, removedAt: null }, select: { id: true } })
   const defaults = await budgetDefaults(tx, orgId)

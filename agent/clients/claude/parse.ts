@@ -142,7 +142,7 @@ const attendedFrom = (value: unknown) => (value === '1' ? true : value === '0' ?
 
 export const ENTRYPOINT_HEADER = 'X-Holdpoint-Entrypoint'
 /** Set by our own command hook only: the client fills it empty in an http hook (measured). */
-export const ATTENDED_HEADER = 'X-Holdpoint-Attended'
+const ATTENDED_HEADER = 'X-Holdpoint-Attended'
 
 /** `sdk-cli` is a run without a person; other entry points say nothing about who is there. */
 export function originFromHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): HookOrigin {

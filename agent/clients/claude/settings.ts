@@ -10,7 +10,7 @@ const CLIENT = 'claude-code'
 const HTTP_TIMEOUT_S = 2
 const COMMAND_TIMEOUT_S = 5
 /** SessionStart takes no http hook; the other two start the daemon when it is down. */
-export const COMMAND_EVENTS = ['SessionStart', 'UserPromptSubmit', 'Stop'] as const
+const COMMAND_EVENTS = ['SessionStart', 'UserPromptSubmit', 'Stop'] as const
 export const HOOK_EVENTS = ['PreToolUse', ...COMMAND_EVENTS] as const
 export type ClaudeHookEvent = (typeof HOOK_EVENTS)[number]
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1']
@@ -45,7 +45,7 @@ function isOurPath(value: unknown): boolean {
 }
 
 /** Whether a hook entry is one of ours, of any version: by the address's path, or by the program and its arguments. */
-export function isOurEntry(entry: unknown): boolean {
+function isOurEntry(entry: unknown): boolean {
   if (typeof entry !== 'object' || entry === null) return false
   const { url, command, args } = entry as Entry
   if (typeof url === 'string') {

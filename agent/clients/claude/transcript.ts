@@ -93,7 +93,7 @@ const count = (v: unknown): number => (Number.isSafeInteger(v) && (v as number) 
 const idOf = (v: unknown): string | undefined => (typeof v === 'string' && v !== '' && v.length <= 200 ? v : undefined)
 
 /** The provider's usage on disjoint axes. Its input leaves cache tokens out; the 5m/1h split may cover only a part. */
-export function usageTokens(usage: Json): UsageTokens {
+function usageTokens(usage: Json): UsageTokens {
   const split = isObject(usage.cache_creation) ? usage.cache_creation : {}
   const cacheWrite1h = count(split.ephemeral_1h_input_tokens)
   const total = count(usage.cache_creation_input_tokens)

@@ -272,7 +272,7 @@ function focusPage() {
   })
 }
 
-export const asInForce = (
+const asInForce = (
   current: Pick<CurrentRuleSet, 'version' | 'etag' | 'text' | 'publishedBy' | 'note'>,
 ): InForce => ({
   version: current.version,
