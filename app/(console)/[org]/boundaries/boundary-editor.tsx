@@ -272,9 +272,7 @@ function focusPage() {
   })
 }
 
-const asInForce = (
-  current: Pick<CurrentRuleSet, 'version' | 'etag' | 'text' | 'publishedBy' | 'note'>,
-): InForce => ({
+const asInForce = (current: Pick<CurrentRuleSet, 'version' | 'etag' | 'text' | 'publishedBy' | 'note'>): InForce => ({
   version: current.version,
   etag: current.etag,
   text: current.text,

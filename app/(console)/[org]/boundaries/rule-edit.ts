@@ -8,11 +8,7 @@ import { type WrittenRule, whenOf } from './draft-rules.ts'
 import { startingValue } from './rule-words.ts'
 
 /** Several keys of one rule at once; undefined removes a key. Nothing is changed when one of them cannot be. */
-function setFields(
-  text: string,
-  name: string,
-  fields: readonly (readonly [RuleKey, Json | undefined])[],
-): EditResult {
+function setFields(text: string, name: string, fields: readonly (readonly [RuleKey, Json | undefined])[]): EditResult {
   let result: EditResult = { ok: true, text }
   for (const [key, value] of fields) {
     result = setField(result.text, name, key, value)
