@@ -1,0 +1,246 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { publishRules, query } from './support/api.ts'
+import { expect, test } from './support/console.ts'
+import {
+  faultsFor,
+  jumped,
+  reachByKeyboard,
+  spills,
+  sticksOut,
+  stretchNames,
+  WIDTHS,
+  watchShifts,
+} from './support/looks.ts'
+import { foundOrganisation, type Organisation } from './support/organisation.ts'
+import { type Usage, usageMachine } from './support/usage-machine.ts'
+
+/** Who spent what, and the budgets: one total in every grouping, people's figures for themselves, and edits of the signed text. */
+const N = process.env.TEST_WORKER_INDEX ?? '0'
+const SLUG = `ledger-${N}`
+const OWNER = { name: 'Ines Vale', email: `ines@${SLUG}.example` }
+const DEV = { name: 'Jon Reed', email: `jon@${SLUG}.example`, role: 'member' as const }
+const LONG_PROJECT = 'a-project-with-quite-a-long-name'
+const TEXT = `# Limits and lists of Ledger.
+boundaries: []
+tags:
+  project: [billing, search, web, batch, data, ${LONG_PROJECT}]
+budgets:
+  # Agreed with finance.
+  - name: everything
+    amount: "400"
+    window: monthly
+  - name: each-project
+    amount: "60"
+    window: monthly
+    for: { project: "*" }
+`
+
+let org: Organisation
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+
+/** A fortnight; odd cents, so that rounding has something to do. */
+function fortnight(of: number): Usage[] {
+  const projects = ['billing', 'billing', 'search', 'web', 'batch', 'data', LONG_PROJECT, undefined]
+  return Array.from({ length: 14 }, (_, ago) =>
+    projects.map(
+      (project, i): Usage => ({
+        day: daysAgo(ago + 1),
+        quarter: 30 + i,
+        dollars: 0.3333 + ((ago * 7 + i * 3 + of) % 11) / 9,
+        calls: 3 + i,
+        covered: i === 2 ? 'plan' : i === 3 && ago % 4 === 0 ? 'unknown' : 'metered',
+        ...(project ? { tags: { project } } : {}),
+        ...(i === 5 && ago % 5 === 0 ? { model: 'a-model-without-a-price' } : {}),
+      }),
+    ),
+  ).flat()
+}
+
+test.beforeAll(async ({ browser }) => {
+  test.setTimeout(120_000)
+  org = await foundOrganisation(browser, { slug: SLUG, name: 'Ledger', owner: OWNER, colleagues: [DEV] })
+  const owner = await browser.newContext({ storageState: org.people[OWNER.email]! })
+  const dev = await browser.newContext({ storageState: org.people[DEV.email]! })
+  await publishRules(owner, SLUG, TEXT, 'Lists and budgets')
+  await (await usageMachine(owner, SLUG, 'ines-desk')).send(fortnight(0))
+  await (await usageMachine(dev, SLUG, 'jon-laptop')).send(fortnight(4))
+  await Promise.all([owner.close(), dev.close()])
+})
+
+const pageOf = async (newContext: (options: object) => Promise<BrowserContext>, email: string): Promise<Page> =>
+  (await newContext({ storageState: org.people[email]! })).newPage()
+/** Days that hold the fortnight, whichever month it lies in. */
+const range = () => `from=${daysAgo(15)}&to=${daysAgo(0)}`
+const table = (page: Page) => page.getByRole('table', { name: /^Spend by / })
+const cents = (text: string): bigint => BigInt(text.replace(/[^0-9.]/g, '').replace('.', ''))
+
+async function column(page: Page, head: string): Promise<{ parts: string[]; total: string }> {
+  const heads = await table(page).getByRole('columnheader').allInnerTexts()
+  const at = heads.findIndex(words => words.trim() === head)
+  expect(at, `a column “${head}” among ${heads}`).toBeGreaterThan(0)
+  const rows = await table(page).locator('tbody tr').all()
+  const cells = await Promise.all(rows.map(row => row.locator('td').nth(at).innerText()))
+  return { parts: cells.slice(0, -1), total: cells.at(-1)! }
+}
+
+test('every grouping has the same total to the cent, on the page, in its chart’s table and in the file', async ({
+  newContext,
+}) => {
+  const page = await pageOf(newContext, OWNER.email)
+  await page.goto(`/${SLUG}/spend?${range()}`)
+  const totals = new Set<string>()
+  for (const key of ['Tenant', 'Project', 'Model', 'Client', 'Machine', 'Member']) {
+    await page.getByRole('navigation', { name: 'Group by' }).getByRole('link', { name: key, exact: true }).click()
+    await expect(table(page).getByRole('columnheader', { name: key, exact: true })).toBeVisible()
+    for (const head of ['Spend', 'Unpriced, at most']) {
+      const { parts, total } = await column(page, head)
+      const added = parts.filter(part => part !== '–').reduce((sum, part) => sum + cents(part), 0n)
+      expect(added, `${head} by ${key}`).toBe(cents(total))
+      totals.add(`${head} ${total}`)
+    }
+    await page.getByText('The same as a table').click()
+    const chart = page.getByRole('table', { name: /^Spend for each day/ })
+    expect(await chart.locator('tbody tr').last().innerText()).toContain((await column(page, 'Spend')).total)
+  }
+  expect([...totals]).toHaveLength(2)
+  const [spend, unpriced] = [...totals].map(words => words.replace(/^.*\$/, ''))
+  await page.goto(`/${SLUG}/spend?${range()}&by=project`)
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'CSV' }).click()])
+  const lines = (await (await file.createReadStream()).toArray()).join('').trim().split(/\r?\n/)
+  const heads = lines[0]!.split(',')
+  const sumOf = (prefix: string) =>
+    lines
+      .slice(1)
+      .map(line => line.split(','))
+      .reduce(
+        (sum, cells) => sum + heads.reduce((s, head, i) => s + (head.startsWith(prefix) ? Number(cells[i]) : 0), 0),
+        0,
+      )
+  expect(sumOf('priced_').toFixed(2)).toBe(spend)
+  expect(sumOf('unpriced_').toFixed(2)).toBe(unpriced)
+})
+
+test('what is billed, what a plan covers and what nobody knows are never one figure', async ({ newContext }) => {
+  const page = await pageOf(newContext, OWNER.email)
+  await page.goto(`/${SLUG}/spend?${range()}&by=project`)
+  const list = cents((await column(page, 'Spend')).total)
+  await page.getByRole('navigation', { name: 'Basis' }).getByRole('link', { name: 'Billed' }).click()
+  await expect(table(page).getByRole('columnheader', { name: 'Billed' })).toBeVisible()
+  const billed = cents((await column(page, 'Billed')).total)
+  const unknown = cents((await column(page, 'Cover unknown')).total)
+  const plan = /Under a flat plan\s*\$([\d.,]+)/.exec(
+    (await page.locator('main').innerText()).replaceAll('\n', ' '),
+  )![1]!
+  expect(billed < list && unknown > 0n).toBe(true)
+  const off = billed + unknown + cents(plan) - list
+  expect(off >= -2n && off <= 2n, `${billed} + ${unknown} + ${plan} is ${list}, each rounded by itself`).toBe(true)
+  await expect(page.getByText('self-reported', { exact: false }).first()).toBeVisible()
+})
+
+test('a row leads down, its address is the same view for somebody else, and unattributed says why', async ({
+  newContext,
+}) => {
+  const page = await pageOf(newContext, OWNER.email)
+  await page.goto(`/${SLUG}/spend?${range()}&by=project`)
+  await table(page).getByRole('link', { name: 'billing' }).click()
+  const filters = page.getByRole('list', { name: 'Filters' })
+  await expect(filters).toContainText('billing')
+  const { total } = await column(page, 'Spend')
+  const other = await pageOf(newContext, DEV.email)
+  await other.goto(page.url())
+  await expect(other.getByRole('list', { name: 'Filters' })).toContainText('billing')
+  expect((await column(other, 'Spend')).total).toBe(total)
+  await page.getByRole('link', { name: 'Leave out the filter by Project' }).click()
+  await expect(filters).toHaveCount(0)
+  await page.goto(`/${SLUG}/spend?${range()}&by=project`)
+  await expect(table(page).getByText('unattributed')).toBeVisible()
+  const why = page.getByRole('table', { name: 'Where usage without a project comes from' })
+  await expect(why).toContainText('ines-desk')
+  await expect(page.getByText('No rule matches the repository, folder, machine or person')).toBeVisible()
+})
+
+test('people see everybody’s total and nobody’s own figures but theirs', async ({ newContext, allowed }) => {
+  allowed.push(/status of 403/)
+  const page = await pageOf(newContext, DEV.email)
+  await page.goto(`/${SLUG}/spend?${range()}&by=member`)
+  await expect(table(page)).toContainText(DEV.name)
+  await expect(table(page)).toContainText('Others')
+  await expect(table(page)).not.toContainText(OWNER.name)
+  await expect(page.getByText('Others stand together.')).toBeVisible()
+  const { total } = await column(page, 'Spend')
+  await page.goto(`/${SLUG}/spend?${range()}&by=machine`)
+  await expect(table(page)).not.toContainText('ines-desk')
+  expect((await column(page, 'Spend')).total).toBe(total)
+  const { members } = await query<{ members: { id: string; name: string }[] }>(page.context(), 'member.list', {
+    org: SLUG,
+  })
+  const ines = members.find(({ name }) => name === OWNER.name)!.id
+  await page.goto(`/${SLUG}/spend?${range()}&filter=member:${ines}`)
+  await expect(page.getByRole('heading', { name: 'This cannot be shown' })).toBeVisible()
+  await page.goto(`/${SLUG}/spend/edit-budget`)
+  await expect(page.getByText('You can read budgets, not change them.')).toBeVisible()
+})
+
+test('a budget is changed in the signed text, after its diff was seen, and an edit made meanwhile is not lost', async ({
+  newContext,
+  allowed,
+}) => {
+  allowed.push(/status of 412|status of 409/)
+  const page = await pageOf(newContext, OWNER.email)
+  await page.goto(`/${SLUG}/spend/budgets`)
+  await expect(page.getByRole('table', { name: 'Budgets in force' })).toContainText('each-project')
+  await page.getByRole('link', { name: 'everything' }).click()
+  await expect(page.getByRole('img', { name: /^What is left of budget everything/ })).toBeVisible()
+  await page.getByRole('link', { name: 'Change' }).click()
+  await page.getByLabel('Amount').fill('much')
+  await page.getByRole('button', { name: 'Review and publish' }).click()
+  await expect(page.getByText('To put right first:')).toBeVisible()
+  await page.getByLabel('Amount').fill('450')
+  await page.getByRole('button', { name: 'Review and publish' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('amount: "450"')
+  await publishRules(page.context(), SLUG, TEXT.replace('"60"', '"75"'), 'Each project gets more')
+  await dialog.getByLabel('Note: why it is done').fill('Finance agreed to more')
+  await dialog.getByRole('button', { name: 'Sign and publish' }).click()
+  await expect(dialog).toContainText('was published meanwhile')
+  await dialog.getByRole('button', { name: 'Sign and publish' }).click()
+  await page.waitForURL(url => url.pathname.endsWith('/spend/budgets/everything'))
+  await expect(page.getByText('of $450.00')).toBeVisible()
+  const { text } = await query<{ text: string }>(page.context(), 'boundary.current', { org: SLUG })
+  expect(text).toBe(TEXT.replace('"60"', '"75"').replace('"400"', '"450"'))
+})
+
+const VISITS = () => [
+  { name: 'spend', path: `/${SLUG}/spend?${range()}&by=project`, reach: 'billing', open: true },
+  { name: 'spend-billed', path: `/${SLUG}/spend?${range()}&by=project&basis=billed&filter=model:claude-opus-4-6` },
+  { name: 'spend-nothing', path: `/${SLUG}/spend?month=2020-01`, reach: 'Show this month' },
+  { name: 'budgets', path: `/${SLUG}/spend/budgets`, reach: 'each-project' },
+  { name: 'budget', path: `/${SLUG}/spend/budgets/each-project?value=search`, reach: 'Change', open: true },
+  { name: 'budget-form', path: `/${SLUG}/spend/edit-budget?name=each-project`, reach: 'Which project' },
+]
+
+test('the pages of spend fit on a phone and a desk, by keyboard, in both themes and with names of any length', async ({
+  newContext,
+}) => {
+  test.setTimeout(300_000)
+  const context = await newContext({ storageState: org.people[OWNER.email]! })
+  const page = await context.newPage()
+  await watchShifts(page)
+  const faults: string[] = []
+  for (const { name, path, reach, open } of VISITS())
+    for (const width of ['phone', 'desk'] as const) {
+      await page.setViewportSize(WIDTHS[width])
+      await page.emulateMedia({ colorScheme: width === 'desk' ? 'light' : 'dark', reducedMotion: 'reduce' })
+      await page.goto(path)
+      await page.evaluate(() => document.fonts.ready)
+      const found = await jumped(page)
+      if (width === 'desk' && reach) await reachByKeyboard(page, reach)
+      if (open) for (const summary of await page.locator('main summary').all()) await summary.click()
+      found.push(...(await sticksOut(page)), ...(await spills(page)), ...(await faultsFor(page)))
+      await page.screenshot({ path: `test-results/pages/${name}-${width}.png`, fullPage: true, animations: 'disabled' })
+      await stretchNames(page, [OWNER.name, DEV.name, LONG_PROJECT, 'each-project', 'ines-desk', 'jon-laptop'])
+      found.push(...[...(await sticksOut(page)), ...(await spills(page))].map(fault => `with long names ${fault}`))
+      faults.push(...found.map(fault => `${name} ${width}: ${fault}`))
+    }
+  expect(faults).toEqual([])
+})
