@@ -79,7 +79,7 @@ export const hooksInstall: Command = {
     const planned = adapter.hooks.install(client, request, { dryRun: true })
     const told = { client: adapter.client, form: chosen.form, why: chosen.why }
     if (!json) {
-      terminal.line(`The ${chosen.form} form, because ${plain(chosen.why)}.`)
+      terminal.line(`The hook has the ${chosen.form} form, because ${plain(chosen.why)}.`)
       showPlan(terminal, adapter, planned, dryRun)
     }
     if (dryRun) {

@@ -221,7 +221,7 @@ describe('the form of the hooks', () => {
     const suits = chooseForm(readAccounts())
     const ran = await machine.run(['hooks', 'install'])
     expect(ran.code).toBe(0)
-    expect(ran.stdout).toContain(`The ${suits.form} form, because ${suits.why}.`)
+    expect(ran.stdout).toContain(`The hook has the ${suits.form} form, because ${suits.why}.`)
     expect(ran.stdout).toContain(`an event through the installed ${suits.form} hook reached the daemon`)
     expect(hookOf().type).toBe(suits.form)
     expect((await machine.run(['hooks', 'status'])).stdout).toContain(
