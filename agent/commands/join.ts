@@ -40,6 +40,7 @@ export const join: Command = {
   args: [0, 1],
   options: {
     label: { type: 'string', value: 'NAME', help: 'how admins see this machine (default: its host name)' },
+    backfill: { type: 'boolean', help: 'send the usage from before joining, too, as far as it is on record' },
     'trust-on-first-use': { type: 'boolean', help: 'accept a line without a root digest; the machine is marked so' },
   },
   about:
@@ -58,6 +59,7 @@ export const join: Command = {
     const label = typeof flags.label === 'string' ? flags.label : undefined
     const joined = await joinTeam(home, line, {
       firstUse: flags['trust-on-first-use'] === true,
+      backfill: flags.backfill === true,
       ...(label ? { label } : {}),
     })
     if (json) terminal.json(joined)
@@ -92,7 +94,7 @@ export async function readLine(): Promise<string> {
 export async function joinTeam(
   home: Home,
   line: string,
-  { firstUse, label: given }: { firstUse: boolean; label?: string },
+  { firstUse, backfill, label: given }: { firstUse: boolean; backfill?: boolean; label?: string },
 ): Promise<Joined> {
   const { address, label: pasted } = readPasted(line)
   const label = given ?? pasted ?? defaultLabel()
@@ -131,6 +133,7 @@ export async function joinTeam(
     token: answer.token,
     firstUse: at.rootDigest === undefined,
     joinedAt: new Date().toISOString(),
+    ...(backfill === true ? { backfill } : {}),
   }
   try {
     if (team.org.slug !== at.slug)

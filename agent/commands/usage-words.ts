@@ -18,7 +18,9 @@ export function sentWords({ upload, heldBy = [] }: UsageStatus): Words[] {
   if (upload) {
     const { sentAt, seq, waiting, quarantined, refused, unlisted } = upload
     const due = waiting > 0 ? `, ${count(waiting, 'day')} still to send` : ''
-    say(sentAt === undefined ? `nothing sent yet${due}` : `sent ${localTime(sentAt)} (upload ${seq})${due}`)
+    say(
+      sentAt === undefined || seq === 0 ? `nothing sent yet${due}` : `sent ${localTime(sentAt)} (upload ${seq})${due}`,
+    )
     if (heldBy.length > 0)
       say(
         `held back by ${heldBy.map(key => plain(key, 80)).join(', ')}: nothing is sent until that rule lets it, and nobody is asked`,

@@ -14,6 +14,8 @@ export const Team = z.object({
   joinedAt: z.string(),
   /** The name that this machine joined under; absent where an earlier connector joined. */
   label: z.optional(z.string()),
+  /** True when usage from before joining is the organisation's as well. */
+  backfill: z.optional(z.boolean()),
   /** The root document that the join ended with; absent where an earlier connector joined. */
   root: z.optional(z.object({ seq: z.int(), digest: z.string() })),
 })
@@ -24,6 +26,10 @@ export function readTeam(home: Home): Team | undefined {
   const read = Team.safeParse(readJson(home.team))
   return read.success ? read.data : undefined
 }
+
+/** From when on usage is the organisation's, milliseconds since 1970: before joining it is nobody's business, unless asked for. */
+export const usageSince = ({ backfill, joinedAt }: Pick<Team, 'backfill' | 'joinedAt'>): number =>
+  backfill === true ? 0 : Date.parse(joinedAt) || 0
 
 /** The machine's private key; undefined when there is none. */
 export function readMachineKey(home: Home): PrivateKey | undefined {

@@ -14,7 +14,10 @@ const AGAIN_MS = 30_000
 const SESSIONS_MAX = 2000
 
 /** Whom this machine is and belongs to, as attribution rules name it. */
-export type Self = { homeDir: string; team?: Pick<Membership['team'], 'machine' | 'label' | 'member'> | undefined }
+export type Self = {
+  homeDir: string
+  team?: Pick<Membership['team'], 'machine' | 'label' | 'member' | 'backfill'> | undefined
+}
 
 /** What is wrong with a repository's file of tags. */
 export type TagProblem = { file: string; line: number; column: number; message: string; remedy: string }

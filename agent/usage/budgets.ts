@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { crypto } from '#agent/crypto.ts'
 import type { Membership } from '#agent/daemon/runtime.ts'
 import { type Home, readText, writeAtomic } from '#agent/home.ts'
+import { usageSince } from '#agent/trust/team.ts'
 import type { LocalBudget } from '#core/budget/budget.ts'
 import { type FleetBudget, type FleetBudgets, openFleetBudgets } from '#core/budget/fleet.ts'
 import {
@@ -160,15 +161,9 @@ export class Budgets {
     const windows = local.map(budget => windowAt(budget.window, budget.zone, at))
     const fleetBudgets = fleet ? [...fleet.budgets, ...untouched(fleet, meter().set, at)] : []
     const starts = [...windows.map(({ start }) => start), ...fleetBudgets.map(b => Date.parse(b.windowStart))]
-    const joinedAt = membership()?.team.joinedAt
+    const team = membership()?.team
     const cells =
-      starts.length === 0
-        ? []
-        : await this.cells.since(
-            Math.min(...starts),
-            meter(),
-            joinedAt === undefined ? undefined : Date.parse(joinedAt),
-          )
+      starts.length === 0 ? [] : await this.cells.since(Math.min(...starts), meter(), team && usageSince(team))
     const counted: Counted[] = []
     for (const budget of fleetBudgets) counted.push(this.countFleet(budget, fleet!.cut, cells))
     for (const [i, budget] of local.entries()) counted.push(...countLocal(budget, windows[i]!, cells, at))

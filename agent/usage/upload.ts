@@ -3,6 +3,7 @@ import { ControlPlaneError } from '#agent/control-plane.ts'
 import { signJws } from '#agent/crypto.ts'
 import type { Membership } from '#agent/daemon/runtime.ts'
 import type { Home } from '#agent/home.ts'
+import { usageSince } from '#agent/trust/team.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { unlistedByDay } from '#core/usage/attribution.ts'
 import { type Bucket, bucketsByDay, DAY_MS, dayStart } from '#core/usage/bucket.ts'
@@ -43,7 +44,7 @@ type Changed = { toSend: DayToSend; sent: Sent }
 /**
  * Sends the ledger's days as sums of quarter hours, each day whole and only when it differs from what the control plane has.
  * An upload is kept before it is sent and sent again as it was until it is answered, so that a crash or a lost answer counts
- * nothing twice. What is from before this machine joined is nobody's business and stays here.
+ * nothing twice. What is from before this machine joined is nobody's business and stays here, unless it joined with its history.
  */
 export class Uploader {
   private kept: Kept | undefined
@@ -196,7 +197,7 @@ export class Uploader {
   /** Days whose content is another than the control plane has. */
   private async changedDays(kept: Kept, { team }: Membership): Promise<Changed[]> {
     const { home, now } = this.deps
-    const since = Date.parse(team.joinedAt) || 0
+    const since = usageSince(team)
     const by = this.deps.meter()
     const changed: Changed[] = []
     for (const name of ledgerDays(home)) {

@@ -259,7 +259,9 @@ export class Usage {
       ...(this.problem === undefined ? {} : { problem: this.problem }),
       said: [
         'usage is read of Claude Code alone; other clients are not read yet',
-        ...(upload ? ['what was used before this machine joined stays on it'] : []),
+        ...(upload && !this.self.team?.backfill
+          ? ['what was used before this machine joined stays on it (`holdpoint join --backfill` sends it too)']
+          : []),
         'whether a plan covers a call is not read yet: all of it is "unknown", and none of it billed',
         ...(byEnvironment
           ? ['attribution rules by environment match nothing here: hooks pass no variables on but HOLDPOINT_TAGS']

@@ -119,6 +119,19 @@ it('team preview prints the next upload’s exact bytes, and a control plane tha
   await machine.type(['daemon', 'stop'], 'stop\n')
 })
 
+it('join --backfill sends what was used before, as far as it is on record', async () => {
+  const plane = new PlaneWithDoors()
+  await plane.listen()
+  onTestFinished(() => plane.close())
+  call('a', 40_000)
+  call('a', 40_000, { ago: 50 * 24 * HOUR_MS })
+  await machine.run(['join', plane.line, '--backfill'])
+  await machine.run(['daemon', 'start'])
+  await machine.run(['team', 'sync'])
+  expect([...plane.org.usage.values()].map(({ sent }) => sent.buckets.map(({ cost }) => cost))).toEqual([['1'], ['1']])
+  await machine.type(['daemon', 'stop'], 'stop\n')
+})
+
 it('the hook of a session’s start passes HOLDPOINT_TAGS on, and nothing else that stands there', async () => {
   const hook = (env: Record<string, string>, event: string) =>
     spawnSync(process.execPath, [join(machine.home.bin, 'hook.cjs'), 'claude-code', event], {
