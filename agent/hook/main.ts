@@ -158,7 +158,8 @@ async function run(): Promise<number> {
     return passOn(found.isDown ? WORDS.down : found.why)
   }
   try {
-    if (event === 'SessionStart' && (await isImpostor(found.at))) {
+    // a port may be another user's by now, who must not get the token, nor what people write
+    if ((event === 'SessionStart' || 'port' in found.at) && (await isImpostor(found.at))) {
       leaveEvent(input, 'impostor')
       return 0
     }

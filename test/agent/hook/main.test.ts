@@ -190,8 +190,24 @@ describe('the process that a client starts', () => {
   it('to a daemon from before the socket, on its port, it hands what nobody waits for, with the token', async () => {
     const port = await daemon({ on: 'port' })
     expect(await hook('Stop')).toMatchObject(SILENT)
-    expect(asked[0]!.headers).toMatchObject({ host: `127.0.0.1:${port}`, authorization: `Bearer ${TOKEN}` })
+    expect(asked[0]!.url).toMatch(/^\/prove\?n=/)
+    expect(asked[1]!.headers).toMatchObject({ host: `127.0.0.1:${port}`, authorization: `Bearer ${TOKEN}` })
   })
+
+  it.each(['UserPromptSubmit', 'Stop', 'SessionStart'])(
+    'gives %s to nobody else on that port, nor the token',
+    async event => {
+      await daemon({ on: 'port', secret: Buffer.alloc(32, 9) })
+      expect(await hook(event)).toMatchObject(SILENT)
+      expect(asked.map(({ method, headers }) => [method, headers.authorization])).toEqual([['GET', undefined]])
+      expect(spooled()).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ kind: 'alarm', what: 'daemon_impostor' }),
+          expect.objectContaining({ kind: 'hook_event', why: 'impostor' }),
+        ]),
+      )
+    },
+  )
 
   it('with no daemon it starts one, away from the session, and leaves the event without what people wrote', async () => {
     const input = JSON.stringify({
