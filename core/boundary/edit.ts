@@ -1,34 +1,26 @@
-import { type Document, isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
 import { FIGURES, isFigureName } from '#core/figure.ts'
 import { caseToJson } from './cases.ts'
+import { appendItems, type EditResult, omit, refuse, rootOf } from './document-edit.ts'
 import {
-  appendItems,
-  apply,
-  type Content,
-  type EditResult,
-  listIn,
-  omit,
-  open,
-  refuse,
-  rootOf,
-  sameJson,
-  UNREADABLE,
-} from './document-edit.ts'
+  byName,
+  type FoundEntry,
+  findEntry,
+  nameOf,
+  type Refused,
+  removeEntry,
+  setKey,
+  setKeys,
+  written,
+} from './entry-edit.ts'
 import { Findings } from './problem.ts'
 import { RULE_KEYS, type RuleKey, readRule } from './read-rule.ts'
 import { type Json, type JsonObject, ruleToJson } from './rule.ts'
 import type { BoundaryCase, Rule, Scope, Stage } from './shape.ts'
-import {
-  addPair,
-  emptyList,
-  pairOf,
-  removeBlockItem,
-  removeFlowItem,
-  removePair,
-  replaceValue,
-  spanOf,
-} from './splice.ts'
-import { readYaml, treeFromYaml } from './yaml-tree.ts'
+import { pairOf, spanOf } from './splice.ts'
+import { readYaml } from './yaml-tree.ts'
+
+const SECTION = 'boundaries'
 
 /** Where a rule stands: lines from 1, its own comments not counted. */
 export interface RuleOutline {
@@ -64,17 +56,7 @@ export function setStage(text: string, name: string, stage: Stage): EditResult {
 /** Sets one key of a rule, or removes it when `value` is undefined. */
 export function setField(text: string, name: string, key: RuleKey, value: Json | undefined): EditResult {
   const found = findRule(text, name)
-  if ('reason' in found) return found
-  const { map, index } = found
-  const pair = pairOf(map, key)
-  if (value === undefined) {
-    if (pair === undefined) return { ok: true, text }
-    return apply(text, removePair(text, map, pair), before => withoutKey(before, index, key))
-  }
-  const current = pair?.value as ParsedNode | null | undefined
-  if (isScalar(current) && current.value === value) return { ok: true, text }
-  const splice = pair === undefined ? addPair(text, map, key, value, RULE_KEYS) : replaceValue(text, pair, value)
-  return apply(text, splice, before => withKey(before, index, key, value))
+  return 'reason' in found ? found : setKey(text, SECTION, found, key, value, RULE_KEYS)
 }
 
 /**
@@ -86,34 +68,25 @@ export function upsertRule(
   rule: Rule,
   options: { scope?: Scope; previousName?: string } = {},
 ): EditResult {
-  const wanted = ruleToJson(rule)
-  let name = options.previousName ?? rule.name
-  const found = findRule(text, name)
+  const wanted = asWritten(ruleToJson(rule))
+  const found = findRule(text, options.previousName ?? rule.name)
   if ('reason' in found) {
     if (found.reason !== 'no_such_rule') return found
-    const whole = wanted.stage === 'shadow' ? omit(wanted, 'stage') : wanted
-    const fresh = Object.fromEntries(Object.entries(whole).map(([k, v]) => [k, asWritten(k, v)!]))
-    return appendItems(text, 'boundaries', [fresh])
+    return appendItems(text, SECTION, [wanted.stage === 'shadow' ? omit(wanted, 'stage') : wanted])
   }
-  const current = currentRule(found.map, options.scope ?? 'organisation')
-  let result: EditResult = { ok: true, text }
-  for (const key of RULE_KEYS) {
-    if (sameJson(current[key], wanted[key])) continue
-    result = setField(result.text, name, key, asWritten(key, wanted[key]))
-    if (!result.ok) return result
-    if (key === 'name') name = rule.name
-  }
-  return result
+  const current = written(found.map, tree => {
+    const read = readRule(tree, { scope: options.scope ?? 'organisation' }, new Findings())
+    return read === undefined ? undefined : ruleToJson(read)
+  })
+  // a key that is none of ours is not ours to remove
+  const known = RULE_KEYS.flatMap(key => (current[key] === undefined ? [] : [[key, current[key]] as const]))
+  return setKeys(text, SECTION, found.index, asWritten(Object.fromEntries(known)), wanted, RULE_KEYS)
 }
 
 /** Removes a rule with the comment lines directly above it (those above the first rule stay: they speak of the list). */
 export function removeRule(text: string, name: string): EditResult {
   const found = findRule(text, name)
-  if ('reason' in found) return found
-  const { seq, index } = found
-  const only = seq.items.length === 1
-  const splice = only ? emptyList(text, seq) : seq.flow ? removeFlowItem(seq, index) : removeBlockItem(text, seq, index)
-  return apply(text, splice, before => ({ ...before, boundaries: listOf(before).filter((_, i) => i !== index) }))
+  return 'reason' in found ? found : removeEntry(text, SECTION, found)
 }
 
 /** Adds cases at the end of `tests:`, which is made when it is not there. */
@@ -122,9 +95,8 @@ export function addCases(text: string, cases: readonly BoundaryCase[]): EditResu
 }
 
 /** Amounts are written as plain numbers. Exact: at most nine digits before the point and six after it. */
-function asWritten(key: string, value: Json | undefined): Json | undefined {
-  return key === 'step' && typeof value === 'string' ? Number(value) : value
-}
+const asWritten = (rule: JsonObject): JsonObject =>
+  typeof rule.step === 'string' ? { ...rule, step: Number(rule.step) } : rule
 
 function caseAsWritten(item: BoundaryCase): JsonObject {
   const json = caseToJson(item)
@@ -135,45 +107,19 @@ function caseAsWritten(item: BoundaryCase): JsonObject {
   return { ...json, figures: Object.fromEntries(figures) }
 }
 
-// --- finding ---------------------------------------------------------------------------------------------------------
-
-type Found = { seq: YAMLSeq; index: number; map: YAMLMap }
-
-function rulesOf(doc: Document.Parsed): ({ name: string } & Found)[] {
+function rulesOf(doc: Document.Parsed): { name: string; map: YAMLMap }[] {
   const root = rootOf(doc)
-  const seq = root === undefined ? undefined : pairOf(root, 'boundaries')?.value
+  const seq = root === undefined ? undefined : pairOf(root, SECTION)?.value
   if (!isSeq(seq)) return []
-  return seq.items.flatMap((item, index) => {
-    if (!isMap(item)) return []
-    const name = pairOf(item, 'name')?.value
-    if (!isScalar(name) || name.value === null) return []
-    const text = typeof name.value === 'string' ? name.value : (name.source ?? String(name.value))
-    return [{ name: text, seq, index, map: item }]
+  return seq.items.flatMap(item => {
+    const name = isMap(item) ? nameOf(item as YAMLMap) : undefined
+    return name === undefined ? [] : [{ name, map: item as YAMLMap }]
   })
 }
 
-function findRule(text: string, name: string): Found | Extract<EditResult, { ok: false }> {
-  const doc = open(text)
-  if (doc === undefined) return refuse('unreadable', UNREADABLE)
-  return rulesOf(doc).find(rule => rule.name === name) ?? refuse('no_such_rule', `no boundary is called ${name}`)
-}
-
-function currentRule(map: YAMLMap, scope: Scope): JsonObject {
-  const tree = treeFromYaml(map as ParsedNode, { start: 0, end: 0 }, new Findings())
-  const rule = tree === undefined ? undefined : readRule(tree, { scope }, new Findings())
-  return rule === undefined ? (map.toJSON() as JsonObject) : ruleToJson(rule)
-}
-
-// --- proof -----------------------------------------------------------------------------------------------------------
-
-function listOf(content: Content): Content[] {
-  return listIn(content, 'boundaries')
-}
-
-function withKey(before: Content, index: number, key: string, value: Json): Content {
-  return { ...before, boundaries: listOf(before).map((rule, i) => (i === index ? { ...rule, [key]: value } : rule)) }
-}
-
-function withoutKey(before: Content, index: number, key: string): Content {
-  return { ...before, boundaries: listOf(before).map((rule, i) => (i === index ? omit(rule, key) : rule)) }
+function findRule(text: string, name: string): FoundEntry | Refused {
+  const found = findEntry(text, SECTION, byName(name))
+  return 'reason' in found && found.reason === 'no_such_entry'
+    ? refuse('no_such_rule', `no boundary is called ${name}`)
+    : found
 }

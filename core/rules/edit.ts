@@ -1,30 +1,9 @@
-import { isMap, isScalar, isSeq, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml'
-import {
-  appendItems,
-  apply,
-  type Content,
-  type EditResult,
-  listIn,
-  omit,
-  open,
-  refuse,
-  rootOf,
-  sameJson,
-  UNREADABLE,
-} from '#core/boundary/document-edit.ts'
+import type { ParsedNode } from 'yaml'
+import { appendItems, apply, type EditResult, listIn, refuse, sameJson } from '#core/boundary/document-edit.ts'
+import { byName, findEntry, removeEntry, setKeys, written } from '#core/boundary/entry-edit.ts'
 import { Findings } from '#core/boundary/problem.ts'
-import type { Json, JsonObject } from '#core/boundary/rule.ts'
-import {
-  addPair,
-  emptyList,
-  pairOf,
-  removeBlockItem,
-  removeFlowItem,
-  removePair,
-  replaceValue,
-} from '#core/boundary/splice.ts'
+import type { JsonObject } from '#core/boundary/rule.ts'
 import type { Tree } from '#core/boundary/tree.ts'
-import { treeFromYaml } from '#core/boundary/yaml-tree.ts'
 import { type Budget, DEFAULT_OWNERS, DEFAULT_STEPS } from '#core/budget/budget.ts'
 import { attributionToJson, budgetToJson, rateToJson } from './json.ts'
 import { ATTRIBUTION_KEYS, readAttributionRule } from './read-attribution.ts'
@@ -65,7 +44,7 @@ export function upsertBudget(
 }
 
 /** Removes a budget with the comment lines directly above it (those above the first stay: they speak of the list). */
-export const removeBudget = (text: string, name: string): EditResult => removeEntry(text, 'budgets', byName(name))
+export const removeBudget = (text: string, name: string): EditResult => remove(text, 'budgets', byName(name))
 
 /** Writes the attribution rule at `index`, or adds one at the end, where it is the last to be tried. */
 export function putAttribution(text: string, rule: AttributionRule, index?: number): EditResult {
@@ -78,7 +57,7 @@ export function putAttribution(text: string, rule: AttributionRule, index?: numb
 
 /** Removes the attribution rule at `index`. */
 export const removeAttribution = (text: string, index: number): EditResult =>
-  removeEntry(text, 'attribution', (_, i) => i === index)
+  remove(text, 'attribution', (_, i) => i === index)
 
 /** Writes the rate at `index`, or adds one at the end. */
 export function putRate(text: string, rate: Rate, index?: number): EditResult {
@@ -90,7 +69,7 @@ export function putRate(text: string, rate: Rate, index?: number): EditResult {
 }
 
 /** Removes the rate at `index`. */
-export const removeRate = (text: string, index: number): EditResult => removeEntry(text, 'rates', (_, i) => i === index)
+export const removeRate = (text: string, index: number): EditResult => remove(text, 'rates', (_, i) => i === index)
 
 /** Moves an attribution rule to another place in the list: the first that holds decides. */
 export function moveAttribution(text: string, from: number, to: number): EditResult {
@@ -105,34 +84,7 @@ export function moveAttribution(text: string, from: number, to: number): EditRes
   return result
 }
 
-// --- entries ---------------------------------------------------------------------------------------------------------
-
 type Section = 'budgets' | 'attribution' | 'rates'
-type Found = { seq: YAMLSeq; index: number; map: YAMLMap }
-type Refused = Extract<EditResult, { ok: false }>
-
-const byName =
-  (name: string) =>
-  (map: YAMLMap): boolean => {
-    const value = pairOf(map, 'name')?.value
-    return isScalar(value) && (typeof value.value === 'string' ? value.value : String(value.source)) === name
-  }
-
-function findEntry(text: string, section: Section, is: (map: YAMLMap, index: number) => boolean): Found | Refused {
-  const doc = open(text)
-  if (doc === undefined) return refuse('unreadable', UNREADABLE)
-  const root = rootOf(doc)
-  const seq = root === undefined ? undefined : pairOf(root, section)?.value
-  const index = isSeq(seq) ? seq.items.findIndex((item, i) => isMap(item) && is(item as YAMLMap, i)) : -1
-  if (!isSeq(seq) || index < 0) return refuse('no_such_entry', `there is no such entry in ${section}`)
-  return { seq, index, map: seq.items[index] as YAMLMap }
-}
-
-/** What an entry says now, in its canonical form; as it is written where it cannot be read. */
-function written(map: YAMLMap, read: (tree: Tree) => JsonObject | undefined): JsonObject {
-  const tree = treeFromYaml(map as ParsedNode, { start: 0, end: 0 }, new Findings())
-  return (tree === undefined ? undefined : read(tree)) ?? (map.toJSON() as JsonObject)
-}
 
 function putEntry(
   text: string,
@@ -147,59 +99,9 @@ function putEntry(
   return 'reason' in found ? found : setKeys(text, section, index, written(found.map, read), wanted, order)
 }
 
-/** Sets or removes every key in which an entry differs from what is wanted. */
-function setKeys(
-  text: string,
-  section: Section,
-  index: number,
-  current: JsonObject,
-  wanted: JsonObject,
-  order: readonly string[],
-): EditResult {
-  let result: EditResult = { ok: true, text }
-  for (const key of new Set([...order, ...Object.keys(current)])) {
-    if (sameJson(current[key], wanted[key])) continue
-    result = setKey(result.text, section, index, key, wanted[key], order)
-    if (!result.ok) return result
-  }
-  return result
-}
-
-function setKey(
-  text: string,
-  section: Section,
-  index: number,
-  key: string,
-  value: Json | undefined,
-  order: readonly string[],
-): EditResult {
-  const found = findEntry(text, section, (_, i) => i === index)
-  if ('reason' in found) return found
-  const pair = pairOf(found.map, key)
-  const change = (entry: Content) => (value === undefined ? omit(entry, key) : { ...entry, [key]: value })
-  if (pair === undefined && value === undefined) return { ok: true, text }
-  const splice =
-    pair === undefined
-      ? addPair(text, found.map, key, value!, order)
-      : value === undefined
-        ? removePair(text, found.map, pair)
-        : replaceValue(text, pair, value)
-  return apply(text, splice, before => ({
-    ...before,
-    [section]: listIn(before, section).map((entry, i) => (i === index ? change(entry) : entry)),
-  }))
-}
-
-function removeEntry(text: string, section: Section, is: (map: YAMLMap, index: number) => boolean): EditResult {
+function remove(text: string, section: Section, is: Parameters<typeof findEntry>[2]): EditResult {
   const found = findEntry(text, section, is)
-  if ('reason' in found) return found
-  const { seq, index } = found
-  const only = seq.items.length === 1
-  const splice = only ? emptyList(text, seq) : seq.flow ? removeFlowItem(seq, index) : removeBlockItem(text, seq, index)
-  return apply(text, splice, before => ({
-    ...before,
-    [section]: listIn(before, section).filter((_, i) => i !== index),
-  }))
+  return 'reason' in found ? found : removeEntry(text, section, found)
 }
 
 /** Exchanges an item and the next, as they are written; comments above them stay where they are. */
