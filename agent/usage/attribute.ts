@@ -7,7 +7,7 @@ import type { SpendRules } from '#core/rules/shape.ts'
 import { type Attributed, attribute, type SessionFacts, tagsByRules } from '#core/usage/attribution.ts'
 import { NO_TAGS, type Tags } from '#core/usage/tags.ts'
 import type { Place } from './ledger.ts'
-import { repositoryOf, repositoryTags } from './repository.ts'
+import { repositoryOf, repositoryTags } from './work-tree.ts'
 
 /** A session's folder and file are looked at again after this. */
 const AGAIN_MS = 30_000

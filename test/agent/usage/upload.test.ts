@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { DISK } from '#agent/home.ts'
 import { takeLedger } from '#agent/usage/ledger-lock.ts'
 import type { UsageBucket } from '#core/usage/upload.ts'
 import { Organisation } from '../daemon/organisation.ts'
@@ -367,6 +368,34 @@ test('while another process writes the ledger the daemon runs, says so, and read
   expect((await status()).problem).toBeUndefined()
   expect(outputOf()).toBe(40_000)
   expect(() => takeLedger(machine.home)).toThrow('another process')
+})
+
+test('a disk that fills up in the middle of a line costs no call and counts none twice', async () => {
+  let isFull = false
+  machine = new Machine({
+    ...DISK,
+    write(fd, bytes) {
+      if (!isFull) return DISK.write(fd, bytes)
+      if (bytes.length > 20) return DISK.write(fd, bytes.subarray(0, 20))
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    },
+  })
+  machine.offset = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2 - Date.now()
+  org.clock = machine.now
+  machine.join(org)
+  await machine.start()
+  machine.spend(1)
+  await machine.daemon.tick()
+  isFull = true
+  machine.spend(2)
+  await machine.daemon.tick()
+  expect((await machine.hook()).status).toBe(200)
+  expect((await status()).problem).toContain('no space')
+  isFull = false
+  machine.spend(4)
+  await sync()
+  expect((await status()).problem).toBeUndefined()
+  expect(buckets().map(({ calls, cost }) => [calls, cost])).toEqual([[3, '7']])
 })
 
 test('a home that was never joined sends and shows nothing', async () => {
