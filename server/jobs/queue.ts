@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../db.ts'
+import type { BudgetStepData } from '../email/budget-step.ts'
 
 /** Every job there is, with its payload. The worker (jobs/worker.ts) must have a task of each name. */
 export type Jobs = {
@@ -25,6 +26,8 @@ export type Jobs = {
   /** Counts an organisation's budgets, and tells of steps. */
   'budget.cut': { org: string }
   'budget.cut_all': Record<string, never>
+  /** Mails one of a budget's owners about a step. */
+  'budget.mail': { to: string; messageId: string; told: BudgetStepData }
   /** Makes partitions ahead and takes usage that waited for its time. */
   'usage.sweep': Record<string, never>
   /** Makes the totals of the zone that an organisation is changing to. */
@@ -41,7 +44,7 @@ export async function countMail(db: Db | Tx, org: string): Promise<{ waiting: nu
   const [mail] = await db.$queryRaw<{ waiting: number; stuck: number }[]>`
     select count(*) filter (where attempts < max_attempts)::int as waiting, count(*) filter (where attempts >= max_attempts)::int as stuck
     from graphile_worker.jobs j
-    where (task_identifier in ('mail.send', 'invitation.mail') and flags ? ${mailFlag(org)})
+    where (task_identifier in ('mail.send', 'invitation.mail', 'budget.mail') and flags ? ${mailFlag(org)})
       or (task_identifier = 'sign_in.mail' and exists (
         select 1 from "SignInAttempt" a join "Member" m on m.email = a.email and m."orgId" = ${org} and m."removedAt" is null
         where j.key = ${signInKey('')} || a.id))`

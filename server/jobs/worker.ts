@@ -10,6 +10,7 @@ import { rebuildTotals } from '../features/usage/zone.ts'
 import { log } from '../log.ts'
 import { mailDigest, mailRequest, mailSettled } from './approval-mail.ts'
 import { cutAll, cutOne } from './budget-cut.ts'
+import { mailBudgetStep } from './budget-mail.ts'
 import type { Jobs } from './queue.ts'
 import { deliver } from './send-mail.ts'
 import { mailInvitation, mailSignIn } from './sign-in-mail.ts'
@@ -30,6 +31,7 @@ const TASKS: Tasks = {
   'member.sweep': (db, _, now) => sweepMembers(db, now),
   'budget.cut': cutOne,
   'budget.cut_all': cutAll,
+  'budget.mail': mailBudgetStep,
   'usage.sweep': (db, _, now) => sweepUsage(db, now, n => new Uint8Array(randomBytes(n))),
   'usage.rezone': (db, { org }) => rebuildTotals(db, org),
 }

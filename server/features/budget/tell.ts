@@ -2,9 +2,8 @@ import { stepsReached } from '#core/budget/use.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { type Role, roleAtLeast } from '#core/role.ts'
 import type { Tx } from '../../db.ts'
-import { budgetStepMail } from '../../email/budget-step.ts'
 import { env } from '../../env.ts'
-import { letter, mailTime, messageId } from '../../jobs/mail-letter.ts'
+import { mailTime, messageId } from '../../jobs/mail-letter.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
@@ -80,7 +79,7 @@ async function mailOwners(tx: Tx, ctx: Ctx, people: People, { count, steps }: Re
   const step = steps.at(-1)!
   for (const owner of ownersOf(budget.owners, people.members)) {
     const whose = nameOf(count, people, owner.id, ctx.now)
-    const mail = budgetStepMail({
+    const told = {
       account: owner.email,
       org: org.name,
       budget: budget.name,
@@ -94,9 +93,10 @@ async function mailOwners(tx: Tx, ctx: Ctx, people: People, { count, steps }: Re
       window: { start: mailTime(new Date(window.start)), end: mailTime(new Date(window.end)), zone: budget.zone },
       ended: window.end <= ctx.now.getTime(),
       url: `${env().publicUrl}/${org.slug}/spend/budgets/${encodeURIComponent(budget.name)}`,
-    })
+    }
     const parts = [org.id, budget.name, value, window.id, String(step), owner.id]
-    await enqueue(tx, 'mail.send', letter(mail, owner.email, messageId('budget', ...parts)), {
+    const mail = { to: owner.email, messageId: messageId('budget', ...parts), told }
+    await enqueue(tx, 'budget.mail', mail, {
       key: `budget-step:${parts.join(':')}`,
       org: org.id,
     })

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { UsageBucket } from '#core/usage/upload.ts'
 import { database } from '#server/db.ts'
+import { budgetStepMail } from '#server/email/budget-step.ts'
 import { closeMailers } from '#server/email/mailer.ts'
 import { cutBudgets } from '#server/features/budget/cut.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { cutAll } from '#server/jobs/budget-cut.ts'
+import type { Jobs } from '#server/jobs/queue.ts'
 import { openWorker, type Worker } from '#server/jobs/worker.ts'
 import { useDatabase } from '../../support/db.ts'
 import {
@@ -57,13 +59,16 @@ const send = (day: string, dollars: number, over: Partial<UsageBucket> = {}, now
 const budget = (rest: string) =>
   publish(db.prisma, org, `tags: { team: [data, web] }\nbudgets:\n  - { name: run, amount: 30, ${rest} }\n`)
 const emailOf = async (id: string) => (await db.prisma.member.findUniqueOrThrow({ where: { id } })).email
-/** Subjects of the mail that waits, by whom it is to. */
-async function mails() {
+/** The mail that waits, as its owner will read it. */
+async function mails(): Promise<{ to: string; subject: string; text: string }[]> {
   const { rows } = await db.admin.query(
-    `select payload->>'to' as "to", payload->>'subject' as subject, payload->>'text' as text from graphile_worker._private_jobs j
-     join graphile_worker._private_tasks t on t.id = j.task_id where t.identifier = 'mail.send' order by j.id`,
+    `select payload from graphile_worker._private_jobs j
+     join graphile_worker._private_tasks t on t.id = j.task_id where t.identifier = 'budget.mail' order by j.id`,
   )
-  return rows as { to: string; subject: string; text: string }[]
+  return (rows as { payload: Jobs['budget.mail'] }[]).map(({ payload }) => ({
+    to: payload.to,
+    ...budgetStepMail(payload.told),
+  }))
 }
 const subjects = async () => (await mails()).map(({ subject }) => subject)
 const steps = async () =>
