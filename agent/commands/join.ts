@@ -6,7 +6,7 @@ import { type Home, readBytes, remove, writeAtomic, writeJson } from '#agent/hom
 import { plain, type Terminal } from '#agent/terminal.ts'
 import { writePin } from '#agent/trust/pin.ts'
 import { TrustStore } from '#agent/trust/store.ts'
-import { readTeam, type Team } from '#agent/trust/team.ts'
+import { forgetTeam, readTeam, type Team } from '#agent/trust/team.ts'
 import { base64url, utf8 } from '#core/bytes.ts'
 import { isAppError } from '#core/error.ts'
 import { MACHINE_LABEL, MACHINE_LABEL_WORDS } from '#core/id.ts'
@@ -172,7 +172,7 @@ export async function joinTeam(
       () => true,
       () => false,
     )
-    throw notJoined(error, left)
+    throw joinFailed(error, left)
   }
 }
 
@@ -227,7 +227,7 @@ function badLine(line: string): CommandFailure {
   )
 }
 
-function notJoined(error: unknown, left: boolean): CommandFailure {
+function joinFailed(error: unknown, left: boolean): CommandFailure {
   const after = left
     ? 'Nothing was kept here, and the control plane was told. Ask for a new line.'
     : 'Nothing was kept here. The control plane could not be told: an admin may revoke the machine there. Ask for a new line.'
@@ -282,22 +282,6 @@ async function fetchRulesOnce(home: Home, team: Team): Promise<number> {
   })
   store.take({ fresh, ...(status === 200 ? { rules: text } : {}) })
   return store.version
-}
-
-/** Forgets whom this machine had joined: token, key, pin, root documents, rules. The developer's own rules stay. */
-export function forgetTeam(home: Home): void {
-  for (const file of [
-    home.team,
-    home.machineKey,
-    home.roots,
-    home.ruleset,
-    home.nextRuleset,
-    home.fresh,
-    home.pin,
-    home.equivocation,
-    home.sync,
-  ])
-    remove(file)
 }
 
 const defaultLabel = () =>

@@ -1,11 +1,10 @@
 import { waitForDaemonToKnow } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { plain } from '#agent/terminal.ts'
-import { readTeam } from '#agent/trust/team.ts'
+import { forgetTeam, readTeam } from '#agent/trust/team.ts'
 import type { Command } from './command.ts'
 import { askPlane, PlaneRefusal } from './control-plane.ts'
 import { CommandFailure, EXIT } from './exit.ts'
-import { forgetTeam } from './join.ts'
 
 export const leave: Command = {
   name: 'leave',

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { PrivateKey } from '#agent/crypto.ts'
-import { type Home, readJson } from '#agent/home.ts'
+import { type Home, readJson, remove } from '#agent/home.ts'
 
 /** What `holdpoint join` left: whom this machine has joined, and the token that says so. */
 export const Team = z.object({
@@ -37,4 +37,20 @@ export function readMachineKey(home: Home): PrivateKey | undefined {
   return key?.kty === 'OKP' && key.crv === 'Ed25519' && typeof key.x === 'string' && typeof key.d === 'string'
     ? key
     : undefined
+}
+
+/** Forgets whom this machine had joined: token, key, pin, root documents, rules. The developer's own rules stay. */
+export function forgetTeam(home: Home): void {
+  for (const file of [
+    home.team,
+    home.machineKey,
+    home.roots,
+    home.ruleset,
+    home.nextRuleset,
+    home.fresh,
+    home.pin,
+    home.equivocation,
+    home.sync,
+  ])
+    remove(file)
 }
