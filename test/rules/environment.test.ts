@@ -7,7 +7,6 @@ import { readSources, withoutComments } from './sources.ts'
 /** Read, and nobody's to set by hand: who sets it. Everything else that is read stands in the README's table. */
 const INTERNAL: Record<string, string> = {
   HOLDPOINT_CONNECTOR: 'the launcher: where the bundle lies that machines download',
-  HOLDPOINT_TAGS: 'nobody yet: its grammar is in core, and no connector reads it',
   HOLDPOINT_LAUNCHER: 'the launcher: its process, with which the server ends',
   NEXTAUTH_URL: 'the server, for the sign-in library',
   NEXT_PHASE: 'Next',
