@@ -291,7 +291,8 @@ async function start(
       following?.stop()
       follower.stop()
       await Promise.all([
-        usage.stop(),
+        // an upload that hangs is sent again by the next daemon
+        Promise.race([usage.stop(), sleep(STOP_MS, undefined, { ref: false })]),
         hookSocket.close(),
         new Promise<void>(resolve => {
           door.close(() => resolve())
