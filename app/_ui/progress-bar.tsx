@@ -1,3 +1,5 @@
+'use client'
+
 import { cn } from './class-names.ts'
 
 type Props = {
@@ -13,7 +15,10 @@ type Props = {
 
 const FILL = { accent: 'fill-accent', waiting: 'fill-waiting', held: 'fill-held' }
 
-/** A share as a bar. Put the number in words beside it. Widths are SVG attributes: style attributes would break the CSP. */
+/**
+ * A share as a bar. Put the number in words beside it. Widths are SVG attributes: style attributes would break the CSP. A client
+ * component for the same reason: a server component's SVG may come in pieces, each with a style attribute.
+ */
 export function ProgressBar({ label, fraction, tone = 'accent', valueText, className }: Props) {
   const percent = Math.round(Math.min(1, Math.max(0, fraction)) * 1000) / 10
   return (

@@ -1,3 +1,5 @@
+'use client'
+
 import { useId } from 'react'
 import { moneyText } from '#core/spend/round.ts'
 import { axisMarks, axisText, writtenMarks } from './axis.ts'
@@ -15,7 +17,9 @@ type Props = { data: ChartData; step: ChartStep; title: string; description: str
 
 /**
  * Spend over time as stacked bars. Drawn on the server in a box whose widths are shares of it, so that letters keep their size at
- * every width. Everything in it is in the table beneath too.
+ * every width. Everything in it is in the table beneath too. A client component,
+ * though it does nothing there: what a server component writes may come in pieces, and a piece of an SVG comes with a style attribute,
+ * which the CSP forbids.
  */
 export function StackedChart({ data, step, title, description }: Props) {
   const id = useId()

@@ -1,3 +1,5 @@
+'use client'
+
 import { useId } from 'react'
 import { axisText } from '../axis.ts'
 import type { BurnData } from './burn-data.ts'
@@ -15,7 +17,11 @@ type Props = {
   last: string
 }
 
-/** What is left of a budget, day by day, and where the window is likely to end. The table beneath holds the same figures. */
+/**
+ * What is left of a budget, day by day, and where the window is likely to end. The table beneath holds the same figures. A client component,
+ * though it does nothing there: what a server component writes may come in pieces, and a piece of an SVG comes with a style attribute,
+ * which the CSP forbids.
+ */
 export function BurnChart({ data, title, description, steps, first, last }: Props) {
   const id = useId()
   const { marks, points, end, now, amount } = data

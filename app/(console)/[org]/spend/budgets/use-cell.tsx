@@ -1,3 +1,5 @@
+'use client'
+
 import { formatPercent } from '#app/_ui/format.ts'
 import { Pill } from '#app/_ui/pill.tsx'
 import { ProgressBar } from '#app/_ui/progress-bar.tsx'
