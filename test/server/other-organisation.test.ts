@@ -2,199 +2,32 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { TRPCError } from '@trpc/server'
-import { beforeAll, describe, expect, it } from 'vitest'
-import type { MemberActor } from '#core/actor.ts'
-import { ApprovalRequest, requestDigest } from '#core/approval/request.ts'
+import { describe, expect, it } from 'vitest'
+import type { ApprovalRequest } from '#core/approval/request.ts'
 import { isAppError } from '#core/error.ts'
-import { parseJoinLine } from '#core/join-line.ts'
 import { makeToken } from '#core/token.ts'
-import { approvalCsv, auditCsv, machineCsv, memberCsv, ruleSetCsv, spendCsv } from '#server/api/csv-doors.ts'
-import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { appRouter } from '#server/api/root.ts'
-import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { createCallerFactory } from '#server/api/trpc.ts'
-import { cookieName } from '#server/auth/cookies.ts'
-import { fileRequest } from '#server/features/approval/file-request.ts'
-import { reserve } from '#server/features/budget/reserve.ts'
-import { startAdminLogin } from '#server/features/credential.ts'
-import { makeJoinLine } from '#server/features/join-line.ts'
-import { grantFigures } from '#server/features/spend/grant.ts'
-import { takeUsage } from '#server/features/usage/take.ts'
-import { crypto } from '#server/keys/crypto.ts'
-import { hashToken } from '#server/keys/token-hash.ts'
-import { Browser } from '#test/support/browser.ts'
 import { admin, ask, doors, joinBody, reportOf, signReport } from '../support/connector.ts'
-import { useDatabase } from '../support/db.ts'
+import { costRule, random } from '../support/makers.ts'
+import { signUsage, uploadOf } from '../support/usage.ts'
+
 import {
-  actorOf,
-  contextOf,
-  costRule,
-  makeMachine,
-  makeMember,
-  makeOrganisation,
-  makeRequest,
-  publish,
-  random,
-  type TestMachine,
-  type TestOrganisation,
-} from '../support/makers.ts'
-import { bucketOf, dayOf, signUsage, uploadOf } from '../support/usage.ts'
+  expectNothingOfTheirs,
+  giveCredential,
+  me,
+  mine,
+  myCredential,
+  own,
+  snapshot,
+  theirs,
+  usageFor,
+} from './two-organisations.ts'
 
 /**
  * Nobody reaches into another organisation. The doors are discovered: every procedure of the router and every route below
  * /api/v1 must stand in the tables below, so that a new one without a case fails.
  */
-const db = useDatabase()
-
-/** Everything of the other organisation that somebody could name. */
-type Theirs = {
-  org: TestOrganisation
-  member: string
-  machine: TestMachine
-  handle: string
-  invitation: string
-  connection: string
-  credential: string
-  reservation: string
-  userCode: string
-  grant: string
-  request: ApprovalRequest
-}
-let own: TestOrganisation
-let me: MemberActor
-let mine: TestMachine
-let myCredential: string
-let theirs: Theirs
-let marks: string[]
-
-beforeAll(async () => {
-  own = await makeOrganisation(db.prisma)
-  me = actorOf(own, own.ownerId, 'owner')
-  mine = await makeMachine(db.prisma, own, own.ownerId, 'mine')
-  await publish(db.prisma, own, costRule('lead'))
-  myCredential = await giveCredential(own, own.ownerId)
-  theirs = await fill()
-  const rows = await db.admin.query(`select jws, digest, text from "RuleSetVersion" where "orgId" = $1`, [
-    theirs.org.id,
-  ])
-  const { org, member, machine, handle, invitation, connection, credential } = theirs
-  marks = [
-    org.id,
-    org.slug,
-    org.ownerId,
-    member,
-    machine.id,
-    handle,
-    invitation,
-    connection,
-    credential,
-    'Zara Elsewhere',
-    'elsewhere-laptop',
-    'elsewhere-rule',
-    'elsewhere-budget',
-    'elsewhere-tenant',
-    'their own reason',
-    rows.rows[0].digest,
-    rows.rows[0].jws,
-  ]
-})
-
-async function giveCredential(org: TestOrganisation, memberId: string): Promise<string> {
-  const token = makeToken('admin', random(32))
-  const data = {
-    id: `crd_${hashToken(token).slice(0, 16)}`,
-    kind: 'admin' as const,
-    hash: hashToken(token),
-    orgId: org.id,
-    memberId,
-    createdAt: new Date(),
-    expiresAt: new Date(Date.now() + 3600_000),
-    authnAt: new Date(),
-  }
-  await db.prisma.token.create({ data })
-  return token
-}
-
-async function fill(): Promise<Theirs> {
-  const org = await makeOrganisation(db.prisma, 'elsewhere-inc')
-  const owner = contextOf(db.prisma, actorOf(org, org.ownerId, 'owner'))
-  const member = await makeMember(db.prisma, org, 'member', 'Zara Elsewhere')
-  const machine = await makeMachine(db.prisma, org, member, 'elsewhere-laptop')
-  const budget = 'budgets:\n  - { name: elsewhere-budget, amount: 50, window: monthly }\n'
-  await publish(db.prisma, org, costRule('lead').replace('session-spend', 'elsewhere-rule') + budget)
-  const request = await makeRequest(db.prisma, machine)
-  const { handle } = await fileRequest(contextOf(db.prisma, machine.actor), {
-    request: machine.sign('holdpoint-request+jws', request),
-  })
-  await takeUsage(contextOf(db.prisma, machine.actor), {
-    usage: signUsage(machine, uploadOf(machine, 1, usageFor('elsewhere-tenant'))),
-  })
-  const { id: reservation } = await reserve(contextOf(db.prisma, machine.actor), {
-    budget: 'elsewhere-budget',
-    amount: '1',
-    leaseSeconds: 3600,
-    idempotencyKey: 'elsewhere-1',
-  })
-  const now = new Date()
-  const later = new Date(now.getTime() + 3600_000)
-  const invitation = 'inv_elsewhere0000001'
-  await db.prisma.invitation.create({
-    data: {
-      id: invitation,
-      orgId: org.id,
-      email: 'new@elsewhere.test',
-      name: 'New',
-      role: 'member',
-      tokenHash: 'elsewhere',
-      invitedById: org.ownerId,
-      createdAt: now,
-      expiresAt: later,
-    },
-  })
-  const connection = 'idp_elsewhere0000001'
-  await db.prisma.oidcConnection.create({
-    data: {
-      id: connection,
-      orgId: org.id,
-      name: 'Elsewhere SSO',
-      issuer: 'https://sso.elsewhere.test',
-      clientId: 'x',
-      clientSecret: new Uint8Array(1),
-      domains: [],
-      createdAt: now,
-    },
-  })
-  const credential = `crd_${hashToken(await giveCredential(org, org.ownerId)).slice(0, 16)}`
-  const { userCode } = await startAdminLogin(owner, { org: org.slug, label: 'their-laptop' })
-  const { id: grant } = await grantFigures(owner, { holderId: org.ownerId, reason: 'their own reason', days: 5 })
-  return { org, member, machine, handle, invitation, connection, credential, reservation, userCode, grant, request }
-}
-
-/** Every row that belongs to the other organisation, in one value: nothing that we do from outside may change it. */
-async function snapshot(): Promise<Record<string, string>> {
-  const { rows } = await db.admin.query<{ table: string }>(
-    `select c.table_name as table from information_schema.columns c join pg_class k on k.oid = format('%I', c.table_name)::regclass
-     where c.column_name = 'orgId' and c.table_schema = 'public' and not k.relispartition order by 1`,
-  )
-  const all: Record<string, string> = {}
-  for (const { table } of rows) {
-    const { rows: content } = await db.admin.query(
-      `select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as sum, count(*) as n from "${table}" t where "orgId" = $1`,
-      [theirs.org.id],
-    )
-    all[table] = `${content[0].n} ${content[0].sum}`
-  }
-  const { rows: org } = await db.admin.query(`select o::text as row from "Organisation" o where id = $1`, [
-    theirs.org.id,
-  ])
-  return { ...all, Organisation: org[0].row }
-}
-
-function expectNothingOfTheirs(value: unknown): void {
-  const text = JSON.stringify(value) ?? ''
-  for (const mark of marks) expect(text).not.toContain(mark)
-}
-
 type Outcome = { code: string } | { value: unknown }
 async function outcomeOf(work: () => Promise<unknown>): Promise<Outcome> {
   try {
@@ -324,7 +157,6 @@ describe('procedures', () => {
   )
 })
 
-const usageFor = (tenant: string) => [dayOf('2026-11-01', [bucketOf({ tags: { tenant } })])]
 const someUsage = usageFor('own-tenant')
 
 type Door = () => Promise<Response>
@@ -508,123 +340,5 @@ describe('routes below /api/v1', () => {
         expect(await snapshot(), what).toEqual(before)
       }
     },
-  )
-})
-
-/** A browser session of ours, as the doors of the web app find it. */
-async function signedIn(): Promise<string> {
-  const token = makeToken('session', random(32))
-  const now = new Date()
-  await db.prisma.session.create({
-    data: {
-      id: `ses_${hashToken(token).slice(0, 16)}`,
-      tokenHash: hashToken(token),
-      memberId: me.memberId,
-      orgId: own.id,
-      method: 'email_code',
-      authnAt: now,
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + 3600_000),
-    },
-  })
-  return token
-}
-
-/** Lists as files, by their route. */
-const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
-  approvals: approvalCsv,
-  audit: auditCsv,
-  machines: machineCsv,
-  members: memberCsv,
-  'rule-sets': ruleSetCsv,
-  spend: spendCsv,
-}
-
-describe('lists as CSV', () => {
-  it('all stand in the table', () => {
-    expect(Object.keys(SHEETS)).toEqual(readdirSync('app/api/export').sort())
-  })
-
-  it.each(Object.keys(SHEETS))('%s: of the session’s own organisation only, whatever it is asked about', async name => {
-    const token = await signedIn()
-    const get = (org: string, cookie = `${cookieName('session')}=${token}`, query = '') =>
-      SHEETS[name]!(new Request(`http://localhost:3000/api/export/${name}?org=${org}${query}`, { headers: { cookie } }))
-    const before = await snapshot()
-    for (const asked of ['', ...[theirs.handle, theirs.member, theirs.machine.id].flatMap(asAsked)]) {
-      const mine = await get(own.slug, undefined, asked)
-      expect([asked, mine.status]).toEqual([asked, 200])
-      expectNothingOfTheirs([await mine.text(), [...mine.headers]])
-    }
-    expect((await get(theirs.org.slug)).status).toBe(404)
-    expect((await get('no-such-organisation')).status).toBe(404)
-    expect((await get(own.slug, '')).status).toBe(401)
-    expect(await snapshot()).toEqual(before)
-  })
-})
-
-const asAsked = (id: string) => [`&subject=${id}`, `&actor=${id}`]
-
-/** Every other route: one that names an organisation or something of one is tried here, the rest name nothing of anybody's. */
-const WEB: Record<string, string | (() => Promise<void>)> = {
-  'auth/organisation': async () => {
-    const browser = new Browser()
-    browser.jar.set(cookieName('session'), await signedIn())
-    expect(await browser.post(organisationDoor, { org: theirs.org.slug })).toBe('/sign-in/organisation?error=not_found')
-    expect(await browser.actor()).toMatchObject({ orgSlug: own.slug })
-  },
-  'auth/sso': async () => {
-    const fields = { org: own.slug, connection: theirs.connection }
-    expect(await new Browser().post(singleSignOnDoor, fields)).toBe(`/sign-in?org=${own.slug}&error=no_sso`)
-  },
-  'auth/invitation': async () => {
-    const t = makeToken('invitation', random(32))
-    expect(await new Browser().post(invitationDoor, { t })).toBe(`/invitation?t=${t}&error=invitation`)
-  },
-  'api/auth/[...nextauth]': 'a provider’s way back: with two providers and two organisations in auth/oidc.test.ts',
-  'api/trpc/[trpc]': 'the procedures above',
-  'auth/code': 'takes a code of this browser’s own',
-  'auth/console': 'takes a secret',
-  'auth/device-link': 'takes a secret',
-  'auth/email': 'asks for a code, in the same words for every address',
-  'auth/link': 'takes a secret',
-  'auth/sign-out': 'ends what this browser holds',
-  'connector/[sha256]/holdpoint.cjs': 'the same for everybody',
-  'connector/manifest.json': 'the same for everybody',
-  healthz: 'the same for everybody',
-}
-
-describe('all other routes', () => {
-  const others = readdirSync('app', { recursive: true, encoding: 'utf8' })
-    .filter(file => path.basename(file) === 'route.ts')
-    .map(file => path.dirname(file).replaceAll(path.sep, '/'))
-    .filter(route => !/^api\/(v1|export)\//.test(route))
-
-  it('stand in the table', () => {
-    expect(others.sort()).toEqual(Object.keys(WEB).sort())
-  })
-
-  it.each(Object.keys(WEB).filter(route => typeof WEB[route] === 'function'))(
-    '%s: opens nothing of theirs to us',
-    async route => {
-      const before = await snapshot()
-      await (WEB[route] as () => Promise<void>)()
-      expect(await snapshot()).toEqual(before)
-    },
-  )
-})
-
-it('their join line joins their organisation only, for the member it was made for', async () => {
-  const { url } = await makeJoinLine(contextOf(db.prisma, actorOf(theirs.org, theirs.member, 'member')), {})
-  const { token } = parseJoinLine(url)!
-  const answer = (await (await ask(doors.postJoin, { method: 'POST', body: joinBody(token).body })).json()) as {
-    org: { id: string }
-    member: { id: string }
-  }
-  expect(answer).toMatchObject({ org: { id: theirs.org.id }, member: { id: theirs.member } })
-})
-
-it('a request’s binding names its organisation, so that equal contents elsewhere have another digest', () => {
-  expect(requestDigest(ApprovalRequest.parse({ ...theirs.request, org: own.id }), crypto.sha256)).not.toBe(
-    requestDigest(theirs.request, crypto.sha256),
   )
 })
