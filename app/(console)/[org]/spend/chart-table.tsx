@@ -25,11 +25,7 @@ export function ChartTable({ data, step, caption }: { data: ChartData; step: Cha
     { key: 'start', head: STEP_NAMES[step], nowrap: true, cell: ({ start }) => startWords(start, step) },
     ...series.map(({ key, name, shown, exact }) => ({
       key,
-      head: (
-        <Name inTable className="max-w-36">
-          {name}
-        </Name>
-      ),
+      head: <Name className="max-w-36">{name}</Name>,
       numeric: true,
       nowrap: true,
       cell: ({ i }: { i: number }) => money(shown[i]!, exact[i]!),

@@ -1,8 +1,8 @@
 import Link from 'next/link'
-import type { ReactNode } from 'react'
 import { cn } from '#app/_ui/class-names.ts'
+import { Name } from '#app/_ui/name.tsx'
 
-type Props = { label: string; items: readonly { href: string; label: ReactNode; current: boolean }[] }
+type Props = { label: string; items: readonly { href: string; label: string; current: boolean }[] }
 
 /** One of a few ways to see the same figures, each with an address of its own. */
 export function LinkSegments({ label, items }: Props) {
@@ -21,7 +21,7 @@ export function LinkSegments({ label, items }: Props) {
                   'border-accent bg-accent-soft font-semibold text-accent hover:text-accent forced-colors:underline',
               )}
             >
-              {words}
+              <Name className="max-w-48">{words}</Name>
             </Link>
           </li>
         ))}

@@ -132,7 +132,7 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
   const when = periodWords(asked.period)
   const isMonth = monthOf(asked.period) !== undefined
   const beforeName = isMonth ? monthWords(before.from).split(' ')[0]! : 'the days before'
-  const beforeWords = before.soFar ? `the same part of ${beforeName}` : beforeName
+  const beforeWords = before.soFar && isMonth ? `the same part of ${beforeName}` : beforeName
   const none = report.rows.find(({ value }) => value === null)
   const unattributed = asked.by.startsWith('tag:') && none !== undefined && none.total.calls > 0
   const withheld = report.rows.some(({ value }) => value === 'withheld')

@@ -1,6 +1,7 @@
 'use client'
 
 import { useId } from 'react'
+import { Name } from '#app/_ui/name.tsx'
 import { moneyText } from '#core/spend/round.ts'
 import { axisMarks, axisText, writtenMarks } from './axis.ts'
 import type { ChartData } from './chart-data.ts'
@@ -106,7 +107,7 @@ export function StackedChart({ data, step, title, description }: Props) {
           {legend.map(({ look, name }) => (
             <li key={look === 'others' ? `others ${name}` : look} className="flex min-w-0 items-center gap-1.5">
               <Swatch id={id} look={look} />
-              <span className="min-w-0 truncate">{name}</span>
+              <Name>{name}</Name>
             </li>
           ))}
         </ul>

@@ -38,7 +38,7 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
       <StatTile
         label={`Against ${beforeWords}`}
         value={was > 0n ? changeText(was, total.amount) : 'nothing then'}
-        note={`${moneyText(was)} then`}
+        note={was > 0n ? `${moneyText(was)} then` : 'so there is no share to tell'}
       />
       {isTag ? (
         <StatTile

@@ -63,7 +63,9 @@ export function UnattributedCard({ org, asked, byMachine, byClient, unlisted }: 
             cell: ({ kind, value, label }) => (
               <span className="flex min-w-0 items-baseline gap-2">
                 <span className="shrink-0 text-ink-3 text-xs">{kind}</span>
-                <Name inTable>{(kind === 'Client' && CLIENT_NAMES[value as Client]) || (label ?? value ?? '')}</Name>
+                <Name className="max-w-24 sm:max-w-44">
+                  {(kind === 'Client' && CLIENT_NAMES[value as Client]) || (label ?? value ?? '')}
+                </Name>
               </span>
             ),
           },

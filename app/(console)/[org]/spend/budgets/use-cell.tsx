@@ -9,8 +9,8 @@ import { type Budget, moneyOf, type Share, standing } from './words.ts'
 export function UseCell({ budget, share }: { budget: Budget; share: Share }) {
   const { tone, words } = standing(share)
   return (
-    <div className="grid min-w-0 gap-1">
-      <div className="flex flex-wrap items-baseline justify-between gap-x-3 gap-y-0.5 text-xs max-sm:justify-end">
+    <div className="grid min-w-0 gap-1 @max-[35rem]:w-52">
+      <div className="flex flex-wrap items-baseline justify-between gap-x-3 gap-y-0.5 text-xs">
         <span className="tabular-nums">
           <span className="font-medium text-base">{moneyOf(share.used, budget.currency)}</span>{' '}
           <span className="text-ink-3">of {moneyOf(budget.amount, budget.currency)}</span>
