@@ -285,7 +285,7 @@ describe('team admin', () => {
       missing: 0,
     })
     const list = await machine.run(['team', 'admin', 'approve'])
-    expect(list.stdout).toContain(`${handle}  stop  claude-code continue  Dev  until 2026-10-12 17:02 UTC`)
+    expect(list.stdout).toContain(`${handle}  stop  Claude Code, continue  Dev  until 2026-10-12 17:02 UTC`)
     expect((await machine.run(['team', 'admin', 'approve', handle], { env: { CLAUDECODE: '1' } })).code).toBe(1)
     expect(plane.calls.some(call => call.route.includes('answer'))).toBe(false)
     expect((await machine.run(['team', 'admin', 'approve', handle, '--until', 'forty'])).code).toBe(2)
