@@ -9,7 +9,7 @@ export type SpendKeys = {
   tags: string[]
   /** The first month with usage, `2026-11`; null: there is none yet. */
   firstMonth: string | null
-  /** The lists in force; usage has other values only from before. */
+  /** The lists in force, tenant's and project's though they be empty; usage has other values only from before. */
   lists: { key: string; values: readonly string[] }[]
   /** The budgets in force, as they are written. */
   budgets: InForce['budgets']
@@ -26,12 +26,13 @@ export async function spendKeys({ db, actor: { orgId } }: FeatureContext<MemberA
     select distinct jsonb_object_keys(tags) as key from "UsageSeries" where "orgId" = ${orgId} order by 1`
   const [first] = await db.$queryRaw<{ month: string | null }[]>`
     select to_char(min(start), 'YYYY-MM') as month from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = 'month'`
-  const keys = new Set(['tenant', 'project', ...Object.keys(tags), ...carried.map(({ key }) => key)])
+  const listed = [...new Set(['tenant', 'project', ...Object.keys(tags)])]
+  const keys = new Set([...listed, ...carried.map(({ key }) => key)])
   return {
     zone,
     tags: [...keys],
     firstMonth: first?.month ?? null,
-    lists: Object.entries(tags).map(([key, values]) => ({ key, values })),
+    lists: listed.map(key => ({ key, values: tags[key] ?? [] })),
     budgets,
   }
 }
