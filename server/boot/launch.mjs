@@ -72,7 +72,7 @@ async function serve(dev, onStop, isStopping) {
   const [{ signInUrl }] = await Promise.all([seed(build.SEED, env), serving])
   say(`\n  Holdpoint is at ${publicUrl()}`)
   if (signInUrl) say(`  Sign in as the owner, once: ${signInUrl}`)
-  say('  Ctrl-C stops it and its database; nothing is lost.\n')
+  say('  Ctrl-C stops it, and its database unless somebody else uses it; nothing is lost.\n')
   const code = await ended(server)
   throw new Error(`the server ended (${server.signalCode ?? `code ${code}`}). Start it again; nothing is lost.`)
 }

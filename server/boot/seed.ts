@@ -5,10 +5,9 @@ import { database, type Tx } from '../db.ts'
 import type { Visit } from '../features/context.ts'
 import { type FeatureContext, newId, openContext } from '../features/context.ts'
 import { personRef } from '../features/evidence.ts'
-import { acceptInvitation, inviteMember } from '../features/invitation.ts'
+import { acceptInvitation, inviteIn } from '../features/invitation.ts'
 import { makeConsoleSignIn } from '../features/one-time-sign-in.ts'
 import { createOrganisation } from '../features/organisation.ts'
-import { etagOf, publishRuleSet } from '../features/rule-set.ts'
 
 /** What the launcher shows: `signInUrl`, a one-time address that signs the first owner in. */
 export type Seeded = { signInUrl?: string }
@@ -24,25 +23,6 @@ const TENANTS = [
   { key: 'northwind', name: 'Northwind Traders', contactEmail: 'finance@northwind.example' },
   { key: 'contoso', name: 'Contoso', contactEmail: 'billing@contoso.example' },
 ]
-
-/** What the demo begins with: lists of tags and one budget, so that spend has something to stand under. No boundary holds anybody. */
-const RULES = `# Whose work is what, and what it may cost. The pages under Spend edit this same text.
-tags:
-  tenant: [northwind, contoso]
-  project: [storefront, billing-api]
-  team: [platform, data]
-
-attribution:
-  - when: { repository: "northwind-*" }
-    set: { tenant: northwind }
-  - when: { repository: "contoso-*" }
-    set: { tenant: contoso }
-
-budgets:
-  - name: monthly
-    amount: "500"
-    window: monthly
-`
 
 /** Two processes that start at once meet here, not at the tables. */
 const lock = (tx: Tx) => tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended('holdpoint seed', 0))::text`
@@ -100,10 +80,12 @@ async function makeDemo(visit: Visit): Promise<void> {
     },
   }
   for (const person of MEMBERS) {
-    const { id } = await inviteMember(owner, person)
-    await visit.db.$transaction(tx => acceptInvitation(tx, visit, { id, email: person.email }))
+    // in one transaction: nobody is mailed an invitation that is accepted already
+    await visit.db.$transaction(async tx => {
+      const { id } = await inviteIn(tx, owner, person)
+      await acceptInvitation(tx, visit, { id, email: person.email })
+    })
   }
-  await publishRuleSet(owner, { text: RULES, note: 'Tags and a first budget', etag: etagOf(null) })
 }
 
 const seeded = await seed()

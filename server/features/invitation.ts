@@ -20,10 +20,13 @@ const open = (now: Date) => ({ acceptedAt: null, revokedAt: null, expiresAt: { g
  * Invites an address; never above one's own role. Inviting it again replaces the open invitation, so that there is one link
  * and one role. The mailed link only names the invitation: it is accepted by signing in as that address.
  */
-export async function inviteMember(
-  ctx: FeatureContext,
-  input: { email: string; name: string; role: Role },
-): Promise<{ id: string; expiresAt: Date }> {
+export const inviteMember = (ctx: FeatureContext, input: Invited): Promise<{ id: string; expiresAt: Date }> =>
+  ctx.db.$transaction(tx => inviteIn(tx, ctx, input))
+
+type Invited = { email: string; name: string; role: Role }
+
+/** {@link inviteMember} as a part of a larger transaction. */
+export async function inviteIn(tx: Tx, ctx: FeatureContext, input: Invited): Promise<{ id: string; expiresAt: Date }> {
   const { actor } = ctx
   demand(actor, 'member.invite')
   const email = normaliseEmail(input.email)
@@ -34,35 +37,33 @@ export async function inviteMember(
   const id = newId(ctx, 'invitation')
   const token = makeToken('invitation', ctx.random(32))
   const expiresAt = new Date(ctx.now.getTime() + INVITATION_MS)
-  await ctx.db.$transaction(async tx => {
-    await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`invite ${actor.orgId} ${email}`}, 0))::text`
-    // Whoever accepts one right now holds its row, so they are a member by then.
-    await tx.$queryRaw`select 1 from "Invitation" where "orgId" = ${actor.orgId} and email = ${email} order by id for update`
-    if (await tx.member.findFirst({ where: { orgId: actor.orgId, email, removedAt: null }, select: { id: true } })) {
-      throw new AppError('CONFLICT', 'This address is a member already.')
-    }
-    for (const old of await tx.invitation.findMany({ where: { orgId: actor.orgId, email, ...open(ctx.now) } }))
-      await revoke(tx, ctx, old, 'replaced')
-    await tx.invitation.create({
-      data: {
-        id,
-        orgId: actor.orgId,
-        email,
-        name,
-        role: input.role,
-        tokenHash: hashToken(token),
-        invitedById: actor.memberId,
-        createdAt: ctx.now,
-        expiresAt,
-      },
-    })
-    await enqueue(tx, 'invitation.mail', { invitation: id, token }, { org: actor.orgId })
-    await notify(tx, { org: actor.orgId, what: 'member' })
-    await recordEvidence(tx, ctx, {
-      kind: 'member.invited',
-      subject: { kind: 'invitation', id },
-      data: { role: input.role },
-    })
+  await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`invite ${actor.orgId} ${email}`}, 0))::text`
+  // Whoever accepts one right now holds its row, so they are a member by then.
+  await tx.$queryRaw`select 1 from "Invitation" where "orgId" = ${actor.orgId} and email = ${email} order by id for update`
+  if (await tx.member.findFirst({ where: { orgId: actor.orgId, email, removedAt: null }, select: { id: true } })) {
+    throw new AppError('CONFLICT', 'This address is a member already.')
+  }
+  for (const old of await tx.invitation.findMany({ where: { orgId: actor.orgId, email, ...open(ctx.now) } }))
+    await revoke(tx, ctx, old, 'replaced')
+  await tx.invitation.create({
+    data: {
+      id,
+      orgId: actor.orgId,
+      email,
+      name,
+      role: input.role,
+      tokenHash: hashToken(token),
+      invitedById: actor.memberId,
+      createdAt: ctx.now,
+      expiresAt,
+    },
+  })
+  await enqueue(tx, 'invitation.mail', { invitation: id, token }, { org: actor.orgId })
+  await notify(tx, { org: actor.orgId, what: 'member' })
+  await recordEvidence(tx, ctx, {
+    kind: 'member.invited',
+    subject: { kind: 'invitation', id },
+    data: { role: input.role },
   })
   return { id, expiresAt }
 }

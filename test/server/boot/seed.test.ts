@@ -4,9 +4,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { RuleSet } from '#core/rule-set.ts'
 import { root } from '#server/boot/environment.mjs'
-import { storedPayload } from '#server/keys/stored.ts'
 import { hashToken } from '#server/keys/token-hash.ts'
 import { useDatabase } from '#test/support/db.ts'
 
@@ -51,14 +49,6 @@ it('the first start makes the demo organisation once, and a sign-in for its owne
   const members = await db.prisma.member.findMany({ orderBy: { role: 'desc' } })
   expect(members.map(member => member.role)).toEqual(['owner', 'admin', 'lead', 'member', 'member'])
   expect(await db.prisma.tenant.count()).toBe(2)
-  const sets = await db.prisma.ruleSetVersion.findMany()
-  expect(sets).toHaveLength(1)
-  const { boundaries, budgets, attribution } = storedPayload<RuleSet>(sets[0]!.jws)
-  expect([boundaries, budgets, attribution]).toMatchObject([
-    [],
-    [{ name: 'monthly', zone: 'UTC' }],
-    [{ tags: { tenant: ['contoso', 'northwind'] } }],
-  ])
   const kinds = (await db.prisma.evidenceEntry.findMany({ orderBy: { seq: 'asc' } })).map(entry => entry.kind)
   expect(kinds.filter(kind => kind === 'member.joined')).toHaveLength(5)
 
