@@ -2,6 +2,7 @@ import { AppError } from '#core/error.ts'
 import { MACHINE_LABEL, MACHINE_LABEL_WORDS } from '#core/id.ts'
 import { formatJoinLine } from '#core/join-line.ts'
 import { JOIN_TOKEN_MS } from '#core/limits.ts'
+import { mayCarrySecrets } from '#core/loopback.ts'
 import { demand } from '#core/permission.ts'
 import { makeToken } from '#core/token.ts'
 import { hashToken } from '../keys/token-hash.ts'
@@ -110,8 +111,7 @@ export async function makeJoinLine(
 /** Only https, or http to this machine: a token must not cross a network in the clear. */
 function checkedOrigin(origin: string): string {
   const url = new URL(origin)
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && loopback)) return url.origin
+  if (mayCarrySecrets(url)) return url.origin
   throw new AppError('CONFLICT', 'This server is reached over plain http, and machines join over https only.', {
     remedy: 'Put it behind https and set HOLDPOINT_PUBLIC_URL to that address.',
   })
