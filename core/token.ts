@@ -50,6 +50,18 @@ export function tokenKind(text: string): TokenKind | undefined {
 
 /** Which doors of `/api/v1` a kind may use at all; anything else answers as if the door did not exist for it. */
 export const TOKEN_DOORS: Partial<Record<TokenKind, readonly string[]>> = {
-  machine: ['roots', 'rules', 'wait', 'approvals', 'answers', 'reports', 'usage', 'budgets', 'reservations', 'machine', 'sign-in-links'],
+  machine: [
+    'roots',
+    'rules',
+    'wait',
+    'approvals',
+    'answers',
+    'reports',
+    'usage',
+    'budgets',
+    'reservations',
+    'machine',
+    'sign-in-links',
+  ],
   admin: ['admin'],
 }
