@@ -157,6 +157,14 @@ test('a row leads down, its address is the same view for somebody else, and unat
   await expect(table(page).getByText('unattributed')).toBeVisible()
   const why = page.getByRole('table', { name: 'Where usage without a project comes from' })
   await expect(why).toContainText('ines-desk')
+  const none = (await column(page, 'Spend')).parts.at(-1)!
+  for (const kind of ['Machine', 'Client']) {
+    const rows = await why.getByRole('row').filter({ hasText: kind }).allInnerTexts()
+    expect(
+      rows.reduce((sum, row) => sum + cents(/\$[\d.,]+/.exec(row)![0]), 0n),
+      `by ${kind}`,
+    ).toBe(cents(none))
+  }
   await expect(page.getByText('No rule matches the repository, folder, machine or person')).toBeVisible()
 })
 

@@ -63,6 +63,13 @@ export function roundColumn(parts: readonly bigint[]): Column {
   return { parts: roundInto(parts, total, places), total, places }
 }
 
+/** What one value comes to as the page's table shows it, whose column was rounded so that it adds up; undefined: no such row. */
+export function shownAmount(report: Report, value: string | null): { amount: bigint; places: number } | undefined {
+  const at = report.rows.findIndex(row => row.value === value)
+  const column = roundColumn(report.rows.map(({ total }) => figureOfShown(total, report.basis).amount))
+  return at < 0 ? undefined : { amount: column.parts[at]!, places: column.places }
+}
+
 /** Shares of a total in tenths of a percent, adding up to all of it; all nought of nothing. */
 export function shareTenths(parts: readonly bigint[]): number[] {
   const sum = parts.reduce((a, b) => a + b, 0n)

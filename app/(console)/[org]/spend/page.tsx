@@ -18,7 +18,7 @@ import { askedPath, csvFields, dimensionName, noneName, readSpendAsked, reportIn
 import { chartData } from './chart-data.ts'
 import { ChartTable } from './chart-table.tsx'
 import { Controls } from './controls.tsx'
-import { byAmount, figureOfShown, type Report } from './figures.ts'
+import { byAmount, figureOfShown, type Report, shownAmount } from './figures.ts'
 import { MoversCard } from './movers-card.tsx'
 import { monthOf, monthWords, periodBefore, periodWords, startsOf, stepFor } from './period.ts'
 import { ReachCard } from './reach-card.tsx'
@@ -166,6 +166,7 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
             asked={asked}
             byMachine={byMachine}
             byClient={byClient}
+            none={shownAmount(report, null)!}
             unlisted={report.coverage.unlisted[asked.by.slice(4)]}
           />
         )}

@@ -3,7 +3,7 @@ import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { moneyText } from '#core/spend/round.ts'
 import { noneName, type SpendAsked } from './asked.ts'
-import { figureOfShown, type Report, shareTenths } from './figures.ts'
+import { figureOfShown, type Report, shareTenths, shownAmount } from './figures.ts'
 
 type Props = {
   org: string
@@ -23,6 +23,7 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
   const isTag = asked.by.startsWith('tag:')
   const noneAmount = none ? figureOfShown(none.total, asked.basis).amount : 0n
   const [noneShare] = shareTenths([noneAmount, total.amount - noneAmount])
+  const shownNone = shownAmount(report, null)
   const { coverage } = report
   const beside = [
     total.atMost > 0n && `and ${moneyText(total.atMost)} unpriced at most`,
@@ -44,7 +45,11 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
         <StatTile
           label={noneName(asked.by).replace(/^u/, 'U')}
           value={formatPercent((noneShare ?? 0) / 1000)}
-          note={noneAmount > 0n ? moneyText(noneAmount) : 'every call has one'}
+          note={
+            shownNone && noneAmount > 0n
+              ? moneyText(shownNone.amount, { places: shownNone.places, exact: noneAmount })
+              : 'every call has one'
+          }
         />
       ) : (
         <StatTile label="Calls" value={formatCount(report.total.calls)} note="counted once each" />

@@ -7,7 +7,7 @@ import { CLIENT_NAMES, type Client } from '#core/client.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { moneyText } from '#core/spend/round.ts'
 import type { SpendAsked } from './asked.ts'
-import { figureOfShown, type Report } from './figures.ts'
+import { figureOfShown, type Report, roundInto } from './figures.ts'
 
 const MOST = 5
 
@@ -17,15 +17,28 @@ type Props = {
   /** The usage without a value of the key, by machine and by client. */
   byMachine: Report
   byClient: Report
+  /** What they come to in the page's table; both lists add up to it. */
+  none: { amount: bigint; places: number }
   /** What stood under values that are on no list; a decimal. */
   unlisted: string | undefined
 }
 
 /** Why usage has no value of a key, where it comes from, and what to write so that it has one. */
-export function UnattributedCard({ org, asked, byMachine, byClient, unlisted }: Props) {
+export function UnattributedCard({ org, asked, byMachine, byClient, none, unlisted }: Props) {
   const key = asked.by.slice(4)
-  const from = (report: Report, kind: string) =>
-    report.rows.slice(0, MOST).map(({ value, label, total }) => ({ kind, value, label, total }))
+  const from = (report: Report, kind: string) => {
+    const exact = report.rows.map(({ total }) => figureOfShown(total, asked.basis).amount)
+    const parts = roundInto(exact, none.amount, none.places)
+    return report.rows
+      .map(({ value, label, total }, i) => ({
+        kind,
+        value,
+        label,
+        calls: total.calls,
+        amount: moneyText(parts[i]!, { places: none.places, exact: exact[i]! }),
+      }))
+      .slice(0, MOST)
+  }
   const rows = [...from(byMachine, 'Machine'), ...from(byClient, 'Client')]
   return (
     <Card
@@ -69,13 +82,13 @@ export function UnattributedCard({ org, asked, byMachine, byClient, unlisted }: 
               </span>
             ),
           },
-          { key: 'calls', head: 'Calls', numeric: true, cell: ({ total }) => formatCount(total.calls) },
+          { key: 'calls', head: 'Calls', numeric: true, cell: ({ calls }) => formatCount(calls) },
           {
             key: 'amount',
             head: 'Spend',
             numeric: true,
             nowrap: true,
-            cell: ({ total }) => moneyText(figureOfShown(total, asked.basis).amount),
+            cell: ({ amount }) => amount,
           },
         ]}
       />
