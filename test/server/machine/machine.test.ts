@@ -119,7 +119,6 @@ it.each([
   await end()
   expect(await getApproval(owner(), { handle })).toMatchObject({
     state: 'withdrawn',
-    withdrawnBy: by,
     ended: { by, why },
   })
 })
