@@ -29,26 +29,44 @@ export function figureTitle(figure: Pick<CrossedFigure, 'name' | 'qualifier'>): 
  * The question a request asks, in one sentence, for pages and mail: "A Claude Code session of Dana has cost $20.14. Let it
  * go on?" Built from the fixed lists of the request and the member's own name; nothing else is known here.
  */
-export function questionOf(
-  request: Pick<ApprovalRequest, 'action' | 'client' | 'figures' | 'subject'>,
-  memberName: string,
-): string {
+export function questionOf(request: Described, memberName: string): string {
+  const { situation, ask } = describeRequest(request, memberName)
+  return `${situation} ${ask}`
+}
+
+/** The same without asking: what a request that is settled was about. */
+export const situationOf = (request: Described, memberName: string): string =>
+  describeRequest(request, memberName).situation
+
+type Described = Pick<ApprovalRequest, 'action' | 'client' | 'figures' | 'subject'>
+
+function describeRequest(request: Described, memberName: string): { situation: string; ask: string } {
   const client = CLIENT_NAMES[request.client]
-  const cost = request.figures.find(f => f.name === 'session_cost_usd' && f.value !== 'unread')
-  const budget = request.figures.find(f => f.name === 'budget_used_pct' && f.value !== 'unread')
-  const plan = request.figures.find(f => f.name === 'plan_left_pct' && f.value !== 'unread')
-  const tier = request.figures.find(f => f.name === 'model_tier')
+  const read = (name: string) => request.figures.find(figure => figure.name === name && figure.value !== 'unread')
   const { subject } = request
   if (subject.kind === 'route')
-    return `The router would move a request of ${memberName} from ${subject.from} to ${subject.to}. Let it?`
+    return {
+      situation: `The router would move a request of ${memberName} from ${subject.from} to ${subject.to}.`,
+      ask: 'Let it?',
+    }
   if (subject.kind === 'share')
-    return `A machine of ${memberName} is about to send figures to ${subject.destination}. Let it?`
+    return {
+      situation: `A machine of ${memberName} is about to send figures to ${subject.destination}.`,
+      ask: 'Let it?',
+    }
+  const session = `A ${client} session of ${memberName}`
   if (request.action === 'subagent_model') {
-    return `A ${client} session of ${memberName} wants a subagent on ${tier ? `a model of tier ${tier.value}` : 'another model'}. Let it start?`
+    const tier = request.figures.find(figure => figure.name === 'model_tier')
+    const model = tier ? `a model of tier ${tier.value}` : 'another model'
+    return { situation: `${session} wants a subagent on ${model}.`, ask: 'Let it start?' }
   }
-  if (cost) return `A ${client} session of ${memberName} has cost ${figureText(cost)}. Let it go on?`
-  if (budget)
-    return `A ${client} session of ${memberName} runs on a budget that is ${figureText(budget)} used. Let it go on?`
-  if (plan) return `A ${client} session of ${memberName} has ${figureText(plan)} of its plan left. Let it go on?`
-  return `A ${client} session of ${memberName} has reached a hold point. Let it go on?`
+  const [cost, budget, plan] = [read('session_cost_usd'), read('budget_used_pct'), read('plan_left_pct')]
+  const situation = cost
+    ? `${session} has cost ${figureText(cost)}.`
+    : budget
+      ? `${session} runs on a budget that is ${figureText(budget)} used.`
+      : plan
+        ? `${session} has ${figureText(plan)} of its plan left.`
+        : `${session} has reached a hold point.`
+  return { situation, ask: 'Let it go on?' }
 }

@@ -19,14 +19,18 @@ function nameOf(map: TreeMap): string | undefined {
 const mapsOf = (tree: Tree | undefined): TreeMap[] =>
   tree?.kind === 'list' ? tree.items.filter(item => item.kind === 'map') : []
 
-/** A boundary's `for:` names tenants and projects of the organisation's lists; a pattern matches one of them at least. */
+/**
+ * A boundary's `for:` names tenants and projects of the organisation's lists; a pattern matches one of them at least. Where no
+ * project is listed a repository's name stands for it, and any may be named.
+ */
 export function checkFor(boundaries: Tree | undefined, tags: TagLists, findings: Findings): void {
   for (const rule of mapsOf(boundaries)) {
     const whom = entryOf(rule, 'for')?.value
     if (whom?.kind !== 'map') continue
     for (const entry of whom.entries) {
       const key = Object.hasOwn(FOR_TAGS, entry.key) ? FOR_TAGS[entry.key as keyof typeof FOR_TAGS] : undefined
-      if (key !== undefined) checkNames(entry, key, tags[key] ?? [], findings)
+      if (key === undefined || (key === 'project' && !tags.project?.length)) continue
+      checkNames(entry, key, tags[key] ?? [], findings)
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { MemberActor } from '#core/actor.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
-import { questionOf } from '#core/approval/describe.ts'
+import { questionOf, situationOf } from '#core/approval/describe.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import { type ApprovalState, countedVotes, judgeAnswerer, standingRole } from '#core/approval/state.ts'
 import { may } from '#core/permission.ts'
@@ -26,6 +26,8 @@ export type ApprovalRow = {
   handle: string
   state: ApprovalState
   question: string
+  /** The question without asking, for a request that is settled. */
+  situation: string
   client: ApprovalRequest['client']
   action: ApprovalRequest['action']
   subject: ApprovalRequest['subject']
@@ -81,6 +83,7 @@ export function toRow(record: RowRecord, actor: MemberActor, me: Member, now: Da
     handle: record.handle,
     state,
     question: questionOf(request, record.member.name),
+    situation: situationOf(request, record.member.name),
     client: request.client,
     action: request.action,
     subject: request.subject,

@@ -147,6 +147,10 @@ const rule = (rest: string) =>
 const bound = (rest: string) =>
   `boundaries:\n  - { name: a, action: spend, when: { budget_used_pct: ">= 90" }, require: ask, ${rest} }\ntags: { tenant: [acme] }\n`
 
+test('where no project is listed, a boundary may name any: a repository’s name stands for it', () => {
+  expect(parseRuleDocument(bound('for: { projects: [web, "api-*"] }'), OPTIONS).errors).toEqual([])
+})
+
 describe('a mistake is refused with its place and a remedy', () => {
   test.each([
     // amounts
@@ -269,7 +273,20 @@ describe('a mistake is refused with its place and a remedy', () => {
       'name a budget',
     ],
     ['a tenant in for: on no list', bound('for: { tenants: [acmee] }'), 2, 'unknown_tag', 'did you mean acme\\?'],
-    ['a project in for: on no list', bound('for: { projects: [web] }'), 2, 'unknown_tag', 'tags: \\{ project'],
+    [
+      'a project in for: that is not on the list',
+      bound('for: { projects: [web] }').replace('tenant: [acme]', 'tenant: [acme], project: [webb]'),
+      2,
+      'unknown_tag',
+      'did you mean webb\\?',
+    ],
+    [
+      'a tenant in for: where none is listed',
+      bound('for: { tenants: [acme] }').replace('[acme] }\n', '[] }\n'),
+      2,
+      'unknown_tag',
+      'under tags',
+    ],
     ['a pattern in for: that matches nothing', bound('for: { tenants: ["glo*"] }'), 2, 'unknown_tag', 'under tags'],
     // the document
     ['an unknown section', 'mood: good\n', 1, 'unknown_key', 'rates and unpriced'],

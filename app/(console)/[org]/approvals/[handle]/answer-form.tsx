@@ -125,7 +125,7 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
               <Field
                 label="Ceiling for the session"
                 optional
-                hint="It asks again when the session costs this much."
+                hint="It asks again when the session costs this much. It may have cost more since it asked."
                 error={limit === '' ? undefined : limitError}
               >
                 <TextInput

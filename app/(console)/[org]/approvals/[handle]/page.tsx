@@ -52,7 +52,7 @@ export default async function ApprovalPage({ params }: Props) {
               <code className="text-ink-3">{approval.handle}</code>
             </>
           }
-          title={approval.question}
+          title={waiting ? approval.question : approval.situation}
           sub={waiting ? waitingWords(approval) : ending}
         />
         <StatTiles count={tiles.length + 1} className="-mt-4">
