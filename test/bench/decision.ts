@@ -19,6 +19,8 @@ export const LOCAL_RULES = `boundaries:
   - { name: big-subagents, action: subagent_model, when: { model_tier: "> opus" }, require: ask, stage: enforce }
   - { name: plan-floor, action: continue, when: { plan_left_pct: "< 5", window: week }, require: allow, stage: enforce }
   - { name: budget-floor, action: spend, when: { budget_used_pct: ">= 90", budget: monthly }, require: allow, stage: enforce }
+budgets:
+  - { name: monthly, amount: 500, window: monthly, scope: global }
 `
 
 /**
