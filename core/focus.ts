@@ -4,8 +4,6 @@
  */
 import { type CsvValue, csvText } from './csv.ts'
 
-export const FOCUS_VERSION = '1.2'
-
 /** Columns in the order of the file. Those that are never null stand in {@link FOCUS_NOT_NULL}. */
 export const FOCUS_COLUMNS = [
   'BilledCost',

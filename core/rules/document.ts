@@ -14,7 +14,6 @@ import type { AttributionRule, Rate, SpendRules } from './shape.ts'
 
 /** The sections of an organisation's document, in the order it gives them. */
 export const DOCUMENT_SECTIONS = ['boundaries', 'tests', 'tags', 'attribution', 'budgets', 'rates', 'unpriced'] as const
-export type DocumentSection = (typeof DOCUMENT_SECTIONS)[number]
 
 /** Of config.yaml, as far as it is rules. */
 export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets'] as const

@@ -12,12 +12,6 @@ export type AllocationRule =
   | { kind: 'proportional' }
   | { kind: 'even' }
   | { kind: 'fixed'; shares: Readonly<Record<string, string>> }
-export const ALLOCATION_KINDS = [
-  'none',
-  'proportional',
-  'even',
-  'fixed',
-] as const satisfies readonly AllocationRule['kind'][]
 
 /** Parts by tenant (only who gets something stands here) and what stays; together exactly the amount. */
 export type Allocated = {

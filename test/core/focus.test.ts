@@ -14,7 +14,7 @@ import {
 import { NO_TOKENS } from '#core/pricing.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
 import { bucketsByDay } from '#core/usage/bucket.ts'
-import { priceMetered } from '#core/usage/reprice.ts'
+import { priceMetered } from '#core/usage/price-metered.ts'
 import { anyCall, DAY } from './usage/any-usage.ts'
 
 const card = builtInRates()

@@ -5,6 +5,7 @@
  */
 import type { PriceRecord, SeenToolResult, SeenToolUse, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
 import type { UsageTokens } from '#core/pricing.ts'
+import { splitWrites } from '#core/usage/convention.ts'
 
 /** [model, requestId, atMs, input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches] of one counted response. */
 type Counted = [string, string, number, number, number, number, number, number, number]
@@ -95,15 +96,14 @@ const idOf = (v: unknown): string | undefined => (typeof v === 'string' && v !==
 /** The provider's usage on disjoint axes. Its input leaves cache tokens out; the 5m/1h split may cover only a part. */
 function usageTokens(usage: Json): UsageTokens {
   const split = isObject(usage.cache_creation) ? usage.cache_creation : {}
-  const cacheWrite1h = count(split.ephemeral_1h_input_tokens)
-  const total = count(usage.cache_creation_input_tokens)
   const tools = isObject(usage.server_tool_use) ? usage.server_tool_use : {}
   return {
     input: count(usage.input_tokens),
     cacheRead: count(usage.cache_read_input_tokens),
-    // what the split does not cover has the provider's default lifetime
-    cacheWrite5m: Math.max(count(split.ephemeral_5m_input_tokens), total - cacheWrite1h),
-    cacheWrite1h,
+    ...splitWrites(count(usage.cache_creation_input_tokens), {
+      fiveMinutes: count(split.ephemeral_5m_input_tokens),
+      oneHour: count(split.ephemeral_1h_input_tokens),
+    }),
     output: count(usage.output_tokens),
     webSearches: count(tools.web_search_requests),
   }

@@ -45,16 +45,6 @@ export async function readPeriod(db: Tx, zone: string, text: PeriodText): Promis
   return periodOf(zone, row!)
 }
 
-/** {@link readPeriod} between two moments, which lie on quarter hours: windows of another zone than the organisation's. */
-export async function periodBetween(db: Tx, zone: string, from: Date, to: Date): Promise<Period> {
-  const [row] = await db.$queryRaw<Bounds[]>`
-    select *, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt" from (
-      select "from", "to", (case when (a::timestamp at time zone ${zone}) < "from" then a + 1 else a end)::text as first, b::text as last from (
-        select "from", "to", ("from" at time zone ${zone})::date as a, ("to" at time zone ${zone})::date as b from (
-          select ${from}::timestamptz as "from", ${to}::timestamptz as "to") p) d) w`
-  return periodOf(zone, row!)
-}
-
 /** `first` and `last`: the first whole day of the zone, and the one after the last. */
 type Bounds = { from: Date; to: Date; first: string; last: string; firstAt: Date; lastAt: Date }
 

@@ -16,7 +16,7 @@ import {
   whyUnattributed,
 } from '#core/spend/group.ts'
 import { amountOf, bucketsByDay, type Covered, type RateKind, totalOf, type UsageTotal } from '#core/usage/bucket.ts'
-import { priceMetered } from '#core/usage/reprice.ts'
+import { priceMetered } from '#core/usage/price-metered.ts'
 import { anyCall } from '../usage/any-usage.ts'
 
 const rates = builtInRates()
