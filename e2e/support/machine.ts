@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { BrowserContext } from '@playwright/test'
 import { type Bench, type Finished, PATH, runProcess, sleep, startBench } from '../../test/clients/bench.ts'
+import { removeFolder } from '../../test/support/remove-folder.ts'
 import { change } from './api.ts'
 
 /** A developer's machine: an empty home without the clone, a project, and the scripted model server that its agent talks to. */
@@ -42,7 +43,7 @@ export async function emptyMachine(): Promise<Machine> {
       const pid = daemonPid(home)
       if (pid) await ended(pid)
       await bench.stop()
-      rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+      await removeFolder(home)
     },
   }
 }

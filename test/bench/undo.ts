@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeFolder } from '#test/support/remove-folder.ts'
 
 type Undo = () => unknown
 
@@ -32,6 +33,6 @@ export async function withUndo<T>(work: (later: Later) => Promise<T>): Promise<T
 /** An empty folder of this run only. */
 export function temporaryFolder(later: Later): string {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'))
-  later(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  later(() => removeFolder(folder))
   return folder
 }

@@ -8,6 +8,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { removeFolder } from '#test/support/remove-folder.ts'
 
 const HERE = dirname(fileURLToPath(import.meta.url))
 export const REPOSITORY = dirname(dirname(HERE))
@@ -120,7 +121,7 @@ export async function startBench(options: { home?: string; project?: string } = 
   const stub = await startStub(dir, project)
   const stop = async () => {
     await stub.stop()
-    fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
+    await removeFolder(dir)
   }
   return { dir, home, project, tmp, stub, stop }
 }
