@@ -291,10 +291,16 @@ export type UsageReader<S extends UsageState = UsageState> = {
   changedSessions(home: ClientHome, sinceMs: number): Iterable<ChangedSession[]>
 }
 
-export type ClientAdapter<S extends UsageState = UsageState> = {
+/** A client whose own records of its calls are read. */
+export type UsageSource<S extends UsageState = UsageState> = {
   /** The client's name in attribution and on the wire, e.g. `claude-code`. */
   client: string
   title: string
+  usage: UsageReader<S>
+}
+
+/** A client at whose pause points we decide. */
+export type ClientAdapter<S extends UsageState = UsageState> = UsageSource<S> & {
   /** Path of the hook route that `HookInstall.hookUrl` must have. */
   hookPath: string
   /** What a command hook's process can tell from its environment; nothing else of it may be kept or sent. */
@@ -307,5 +313,4 @@ export type ClientAdapter<S extends UsageState = UsageState> = {
   /** The answer that tells the client that our side failed: passes, or blocks where installed with `block`. */
   renderBroken(why: string): RenderedAnswer
   hooks: HookEditor
-  usage: UsageReader<S>
 }

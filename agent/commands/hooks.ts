@@ -9,7 +9,7 @@ import type {
   HookInspection,
   HookInstall,
 } from '#agent/clients/adapter.ts'
-import { claude } from '#agent/clients/claude/claude.ts'
+import { ADAPTERS } from '#agent/clients/sources.ts'
 import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readKeptText, writeJson } from '#agent/home.ts'
@@ -27,9 +27,6 @@ import { lineDiff } from './diff.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 
 type HookDoor = Pick<DaemonDoor, 'port' | 'hookToken'>
-
-/** The clients whose configuration this build can edit. */
-const ADAPTERS: readonly ClientAdapter<never>[] = [claude as unknown as ClientAdapter<never>]
 
 const CLIENT: Record<string, Option> = {
   client: { type: 'string', value: 'NAME', help: 'which agent program (default: claude-code)' },
@@ -195,7 +192,7 @@ export const hooksStatus: Command = {
   },
 }
 
-function adapterFor(name: Call['flags'][string]): ClientAdapter<never> {
+function adapterFor(name: Call['flags'][string]): ClientAdapter {
   const wanted = typeof name === 'string' ? name : 'claude-code'
   const adapter = ADAPTERS.find(one => one.client === wanted)
   if (adapter) return adapter
@@ -242,7 +239,7 @@ function formWords(form: HookForm, suits: ChosenForm): string {
 
 function installRequest(
   home: Home,
-  adapter: ClientAdapter<never>,
+  adapter: ClientAdapter,
   door: HookDoor,
   { form, whenBroken }: { form: HookForm; whenBroken?: 'pass' | 'block' | undefined },
 ): HookInstall {
@@ -263,14 +260,14 @@ function organisationWhenBroken(home: Home): 'pass' | 'block' | undefined {
   return team && new TrustStore(home, team, Date.now, () => {}).rules()?.set.whenBroken
 }
 
-const currentWhenBroken = (adapter: ClientAdapter<never>) =>
+const currentWhenBroken = (adapter: ClientAdapter) =>
   adapter.hooks.inspect(clientHome(), { projectDirs: [] }).whenBroken ?? 'pass'
 
 function clientHome(): ClientHome {
   return { homeDir: homedir(), env: process.env }
 }
 
-function inspect(adapter: ClientAdapter<never>, expected: HookInstall | undefined): HookInspection {
+function inspect(adapter: ClientAdapter, expected: HookInstall | undefined): HookInspection {
   const version = clientVersion(adapter.client)
   return adapter.hooks.inspect(clientHome(), {
     projectDirs: [process.cwd()],
@@ -296,7 +293,7 @@ const summary = (change: HookChange) => ({
   ...(change.backup ? { backup: change.backup } : {}),
 })
 
-function showPlan(terminal: Terminal, adapter: ClientAdapter<never>, change: HookChange, dryRun: boolean): void {
+function showPlan(terminal: Terminal, adapter: ClientAdapter, change: HookChange, dryRun: boolean): void {
   if (change.changes.length === 0) {
     terminal.line(`${change.file} is as it should be; nothing to change.`)
     return
@@ -314,11 +311,7 @@ function showPlan(terminal: Terminal, adapter: ClientAdapter<never>, change: Hoo
 /** The token may submit events; it need not stand in a terminal's history all the same. */
 const hideToken = (line: string) => line.replace(/(Bearer )[A-Za-z0-9_-]{8,}/, '$1…')
 
-function showFindings(
-  terminal: Terminal,
-  adapter: ClientAdapter<never>,
-  { findings, level, form }: HookInspection,
-): void {
+function showFindings(terminal: Terminal, adapter: ClientAdapter, { findings, level, form }: HookInspection): void {
   for (const { severity, text } of findings)
     terminal.line(
       `  ${severity === 'off' ? terminal.paint('red', 'off ') : terminal.paint('yellow', 'risk')}  ${plain(text)}`,

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
-import { claude } from '#agent/clients/claude/claude.ts'
+import type { ClientAdapter, ClientHome, UsageSource } from '#agent/clients/adapter.ts'
+import { ADAPTERS, USAGE_SOURCES } from '#agent/clients/sources.ts'
 import { random } from '#agent/crypto.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
 import { pricingFrom } from '#agent/pricing/rate-card.ts'
@@ -36,6 +36,7 @@ export type DaemonOptions = {
   version?: string
   clientHome?: ClientHome
   adapters?: readonly ClientAdapter[]
+  sources?: readonly UsageSource[]
   /** Milliseconds since 1970. */
   now?: () => number
   /** Port for the first start; later ones keep what the first had. 0 = any free one. */
@@ -102,9 +103,7 @@ async function start(
   for (const entry of journal.opened) state.apply(entry)
   for (const trouble of journal.troubles) log(`the journal: ${trouble}`)
 
-  const adapters = new Map(
-    (options.adapters ?? [claude as unknown as ClientAdapter]).map(adapter => [adapter.client, adapter]),
-  )
+  const adapters = new Map((options.adapters ?? ADAPTERS).map(adapter => [adapter.client, adapter]))
   const clientHome = options.clientHome ?? { homeDir: homedir(), env: process.env }
   const judged = new Judged(home, now)
   const sessions = new Sessions(
@@ -126,6 +125,7 @@ async function start(
     user: userName(),
     clientHome,
     adapters,
+    sources: options.sources ?? USAGE_SOURCES,
     secret,
     journal,
     state,

@@ -1,4 +1,4 @@
-import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
+import type { ClientAdapter, ClientHome, UsageSource } from '#agent/clients/adapter.ts'
 import type { ControlPlane } from '#agent/control-plane.ts'
 import type { PrivateKey } from '#agent/crypto.ts'
 import type { Home } from '#agent/home.ts'
@@ -26,6 +26,8 @@ export type Runtime = {
   readonly user: string
   readonly clientHome: ClientHome
   readonly adapters: ReadonlyMap<string, ClientAdapter>
+  /** The clients whose own records of their calls are read, those of the adapters among them. */
+  readonly sources: readonly UsageSource[]
   readonly secret: Uint8Array
   readonly journal: Journal
   readonly state: State

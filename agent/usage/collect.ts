@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { ChangedSession, ClientAdapter, ClientHome, UsageState } from '#agent/clients/adapter.ts'
+import type { ChangedSession, ClientHome, UsageSource, UsageState } from '#agent/clients/adapter.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import type { Attributor } from './attribute.ts'
 import type { Ledger } from './ledger.ts'
@@ -19,7 +19,7 @@ export type CollectProgress = { running: boolean; done: number; of: number; sinc
 const UNPRICED = { rateCard: 'ledger', price: () => ({ picoUsd: 0n, fallback: false }) }
 
 type Deps = {
-  adapters: ReadonlyMap<string, ClientAdapter>
+  sources: readonly UsageSource[]
   clientHome: ClientHome
   ledger: Ledger
   marks(): Marks
@@ -75,9 +75,9 @@ export class Collector {
   }
 
   /** Those that changed, the oldest first, so that a copied history belongs to whom it was copied from. */
-  private async find(sinceMs: number): Promise<{ client: ClientAdapter; session: ChangedSession }[]> {
-    const found: { client: ClientAdapter; session: ChangedSession }[] = []
-    for (const client of this.deps.adapters.values())
+  private async find(sinceMs: number): Promise<{ client: UsageSource; session: ChangedSession }[]> {
+    const found: { client: UsageSource; session: ChangedSession }[] = []
+    for (const client of this.deps.sources)
       for (const batch of client.usage.changedSessions(this.deps.clientHome, sinceMs)) {
         for (const session of batch) found.push({ client, session })
         await breathe()
@@ -85,15 +85,15 @@ export class Collector {
     return found.sort((a, b) => a.session.changedMs - b.session.changedMs)
   }
 
-  private async read(adapter: ClientAdapter, { sessionId, transcriptPath }: ChangedSession): Promise<void> {
+  private async read(source: UsageSource, { sessionId, transcriptPath }: ChangedSession): Promise<void> {
     const { ledger, attributor, knownSession } = this.deps
     const marks = this.deps.marks()
-    const { client, usage } = adapter
+    const { client, usage } = source
     const known = knownSession(client, sessionId)
     let state: UsageState | undefined = marks.get(client, sessionId)
     for (let more = true; more && !this.stopping; ) {
       const from: UsageState | undefined = state === undefined ? undefined : structuredClone(state)
-      const read = this.readOn(adapter, { sessionId, cwd: known?.cwd || undefined, transcriptPath }, from)
+      const read = this.readOn(source, { sessionId, cwd: known?.cwd || undefined, transcriptPath }, from)
       if (read.records.length > 0) {
         const cwd = known?.cwd || read.records.find(record => record.cwd !== undefined)?.cwd
         const place = attributor.placeOf(client, sessionId, { cwd, runTags: known?.runTags })
@@ -108,9 +108,9 @@ export class Collector {
     }
   }
 
-  private readOn(adapter: ClientAdapter, where: Parameters<typeof adapter.usage.readSession>[1], from?: UsageState) {
+  private readOn(source: UsageSource, where: Parameters<typeof source.usage.readSession>[1], from?: UsageState) {
     const read = (state: UsageState | undefined) =>
-      adapter.usage.readSession(this.deps.clientHome, where, state, UNPRICED, { bytes: SLICE_BYTES })
+      source.usage.readSession(this.deps.clientHome, where, state, UNPRICED, { bytes: SLICE_BYTES })
     if (from === undefined) return read(undefined)
     try {
       return read(from)

@@ -3,8 +3,7 @@ import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientAdapter } from '#agent/clients/adapter.ts'
-import { claude } from '#agent/clients/claude/claude.ts'
+import { USAGE_SOURCES } from '#agent/clients/sources.ts'
 import { CommandFailure } from '#agent/commands/exit.ts'
 import { keptSession } from '#agent/daemon/kept.ts'
 import type { Session } from '#agent/daemon/session.ts'
@@ -52,9 +51,8 @@ async function byCommand(home: Home, tell: (progress: CollectProgress) => void):
   }
   const marks = new Marks(home)
   const sessions = keptSessions(home)
-  const adapters = new Map([claude as unknown as ClientAdapter].map(adapter => [adapter.client, adapter]))
   const collector = new Collector({
-    adapters,
+    sources: USAGE_SOURCES,
     clientHome: { homeDir: homedir(), env: process.env },
     ledger: new Ledger(home, Date.now),
     marks: () => marks,

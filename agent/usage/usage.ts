@@ -46,13 +46,13 @@ export class Usage {
   private newest: Promise<void> = Promise.resolve()
 
   constructor(private readonly runtime: Runtime) {
-    const { home, adapters, clientHome } = runtime
+    const { home, sources, clientHome } = runtime
     const now = () => runtime.now()
     this.ledger = new Ledger(home, now)
     this.unread = new UnreadCalls(this.ledger)
     runtime.sessions.onRecords = (session, records) => this.unread.note(session, records)
     this.collector = new Collector({
-      adapters,
+      sources,
       clientHome,
       ledger: this.ledger,
       marks: () => this.marks(),

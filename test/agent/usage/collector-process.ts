@@ -1,6 +1,6 @@
 /** Reads the records below a folder into its ledger and says when it has, for a test that kills it. */
 import { join } from 'node:path'
-import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { UsageSource } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { DISK, openHome } from '#agent/home.ts'
 import { Attributor } from '#agent/usage/attribute.ts'
@@ -24,7 +24,7 @@ const home = openHome(join(folder, 'home'), {
 const ledger = new Ledger(home, Date.now)
 const marks = new Marks(home)
 const collector = new Collector({
-  adapters: new Map([['claude-code', claude as unknown as ClientAdapter]]),
+  sources: [claude as unknown as UsageSource],
   clientHome: { homeDir: join(folder, 'dev'), env: {} },
   ledger,
   marks: () => marks,

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ClientAdapter, UsageRecord } from '#agent/clients/adapter.ts'
+import type { UsageRecord, UsageSource } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { openHome } from '#agent/home.ts'
 import { Attributor } from '#agent/usage/attribute.ts'
@@ -83,7 +83,7 @@ async function collect(now = NOW) {
   const ledger = new Ledger(home(), () => now)
   const marks = new Marks(home())
   const collector = new Collector({
-    adapters: new Map([['claude-code', claude as unknown as ClientAdapter]]),
+    sources: [claude as unknown as UsageSource],
     clientHome: { homeDir: join(folder, 'dev'), env: {} },
     ledger,
     marks: () => marks,
