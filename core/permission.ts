@@ -28,12 +28,23 @@ const RIGHTS = {
   'restore.confirm': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
   /** Makes an owner, or ends that somebody is one, by whatever act. */
   'owner.change': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
+  /** A token for the organisation's programs. Ending one takes no fresh sign-in. */
+  'token.make': { from: 'admin', methods: OWN_SIGN_IN, fresh: true },
+  'token.end': { from: 'admin', methods: OWN_SIGN_IN },
   'credential.make': { from: 'admin', methods: OWN_SIGN_IN },
   'approval.answer': { from: 'member', methods: OWN_OR_CREDENTIAL },
   /** Opens individuals' figures to somebody, with a reason that they see. */
   'figures.grant': { from: 'owner', methods: OWN_SIGN_IN },
   /** Prices usage that was taken anew. */
   'usage.reprice': { from: 'admin', methods: OWN_SIGN_IN },
+  /** Freezes a tenant's statement of a month and mails it. */
+  'statement.close': { from: 'admin', methods: OWN_SIGN_IN, fresh: true },
+  /** Lets usage without a price stand on a statement at the dearest price. */
+  'statement.accept_bound': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
+  /** Mails a closed statement again, and says how the next ones are drawn up. */
+  'statement.arrange': { from: 'admin', methods: OWN_SIGN_IN },
+  /** A tenant's name, and whom its statements are mailed to. */
+  'tenant.change': { from: 'admin', methods: OWN_SIGN_IN },
   /** Ends a grant that was given. */
   'approval.revoke': { from: 'lead', methods: OWN_SIGN_IN },
 } as const satisfies Record<string, { from: Role; methods: readonly SessionMethod[]; fresh?: true }>

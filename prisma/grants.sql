@@ -18,6 +18,12 @@ BEGIN
       EXECUTE format('REVOKE DELETE, TRUNCATE ON %I FROM %I', name, current_setting('holdpoint.app'));
     END IF;
   END LOOP;
+  -- A closed statement, what its month was settled by, and to whom it was mailed stay.
+  FOREACH name IN ARRAY ARRAY['Statement', 'StatementMonth', 'StatementMail'] LOOP
+    IF to_regclass(format('%I', name)) IS NOT NULL THEN
+      EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM %I', name, current_setting('holdpoint.app'));
+    END IF;
+  END LOOP;
   -- The ledger's own row moves on with each entry, and never goes.
   IF to_regclass('"Ledger"') IS NOT NULL THEN
     EXECUTE format('REVOKE DELETE, TRUNCATE ON "Ledger" FROM %I', current_setting('holdpoint.app'));

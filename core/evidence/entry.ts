@@ -72,8 +72,14 @@ export const EVIDENCE_KINDS = [
   'usage.repriced',
   'budget.step_reached',
   'budget.reservation_overrun',
+  'statement.closed',
+  'statement.sent',
+  'statement.rule_changed',
+  'tenant.contact_changed',
   'figures.granted',
   'figures.grant_ended',
+  'token.made',
+  'token.ended',
 ] as const
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]
 

@@ -198,6 +198,28 @@ const EXAMPLES: Example[] = [
     { from: '2026-11-01', to: '2026-11-30', old: '12.5', new: '10', version: 4 },
     '2026-11-01 to 2026-11-30 of vm: $12.5 → $10, prices of version 4',
   ],
+  [
+    'statement.closed',
+    null,
+    { tenant: 'acme', month: '2026-11', digest: NEW, total: '12.34', currency: 'USD', boundAccepted: true },
+    '2026-11 of tenant acme: 12.34 USD, usage without a price accepted at the dearest, digest x7Kq1z8c…',
+  ],
+  ['statement.sent', null, { tenant: 'acme', month: '2026-11', number: 2 }, '2026-11 of tenant acme, mail 2'],
+  ['statement.sent', null, { tenant: 'acme', month: '2026-11', number: 1 }, '2026-11 of tenant acme'],
+  [
+    'statement.rule_changed',
+    null,
+    { of: 'unattributed', from: 'not allocated', to: 'in equal parts' },
+    'unattributed: not allocated → in equal parts',
+  ],
+  [
+    'statement.rule_changed',
+    null,
+    { setting: 'basis', from: 'equivalent', to: 'billed' },
+    'what they count: equivalent → billed',
+  ],
+  ['tenant.contact_changed', null, { tenant: 'acme' }, 'tenant acme'],
+  ['tenant.contact_changed', null, { tenant: 'acme', removed: true }, 'tenant acme, nobody is mailed now'],
   ['figures.granted', ADA, { of: 'salted', until: '2026-12-24' }, 'Ada may see the figures of Yara until 2026-12-24'],
   ['figures.grant_ended', ADA, {}, 'Ada no longer sees the figures of everybody'],
 ]

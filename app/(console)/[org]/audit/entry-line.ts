@@ -132,6 +132,21 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     `${text(data.reserved)} reserved, ${text(data.spent)} spent`,
     data.late === true && 'after its lease had ended',
   ],
+  'statement.closed': ({ data }) => [
+    `${text(data.month)} of tenant ${text(data.tenant)}: ${text(data.total)} ${text(data.currency)}`,
+    data.boundAccepted === true && 'usage without a price accepted at the dearest',
+    `digest ${shortDigest(String(data.digest))}`,
+  ],
+  'statement.sent': ({ data }) => [
+    `${text(data.month)} of tenant ${text(data.tenant)}`,
+    Number(data.number) > 1 && `mail ${text(data.number)}`,
+  ],
+  'statement.rule_changed': ({ data }) => [
+    data.of === undefined
+      ? `${STATEMENT_SETTINGS[String(data.setting)] ?? text(data.setting)}: ${text(data.from)} → ${text(data.to)}`
+      : `${text(data.of)}: ${text(data.from)} → ${text(data.to)}`,
+  ],
+  'tenant.contact_changed': ({ data }) => [`tenant ${text(data.tenant)}`, data.removed === true && 'nobody is mailed now'],
   'figures.granted': row => [
     `${who(row.subject)} may see the figures of ${granted(row)} until ${text(row.data.until)}`,
   ],
@@ -194,6 +209,8 @@ function rules(value: Json | undefined): string {
   })
   return names.length > 0 ? names.join(' and ') : 'a boundary'
 }
+
+const STATEMENT_SETTINGS: Record<string, string> = { basis: 'what they count', firstMonth: 'first month' }
 
 const SETTINGS: Record<string, string> = {
   timeZone: 'time zone of reports',

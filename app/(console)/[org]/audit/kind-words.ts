@@ -50,6 +50,10 @@ export const KIND_WORDS: Record<EvidenceKind, string> = {
   'usage.repriced': 'Usage priced anew',
   'budget.step_reached': 'Step of a budget reached',
   'budget.reservation_overrun': 'More spent than was reserved',
+  'statement.closed': 'Statement closed',
+  'statement.sent': 'Statement mailed again',
+  'statement.rule_changed': 'How statements are drawn up changed',
+  'tenant.contact_changed': 'Contact of a tenant changed',
   'figures.granted': 'Sight of own figures granted',
   'figures.grant_ended': 'Sight of own figures ended',
 }
@@ -68,6 +72,8 @@ const NOUN_WORDS: Record<string, string> = {
   approval: 'Approvals',
   usage: 'Usage',
   budget: 'Budgets',
+  statement: 'Statements',
+  tenant: 'Tenants',
   figures: 'Sight of own figures',
 }
 
