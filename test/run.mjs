@@ -5,7 +5,7 @@ import path from 'node:path'
 import { endChildren, ended, startChild } from '../server/boot/child.mjs'
 import { root } from '../server/boot/environment.mjs'
 import { ensureGenerated, ensureInstalled, seconds } from '../server/boot/install.mjs'
-import { ensureClaude, ensurePrograms } from './provide.mjs'
+import { ensureClients, ensurePrograms } from './provide.mjs'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Count */
 
@@ -79,7 +79,7 @@ async function provide() {
   await ensureInstalled(say, { dev: true })
   await ensureGenerated(say)
   await ensurePrograms(say)
-  await ensureClaude(say)
+  await ensureClients(say)
 }
 
 async function runPart(name) {

@@ -22,11 +22,15 @@ export type StubUsage = {
   cache_read?: number
   cache_5m?: number
   cache_1h?: number
+  /** A part of `output`; with Gemini's protocol beside it. */
+  reasoning?: number
 }
+/** One call; `raw` instead of `input` for OpenAI's freeform tools, which may have a `namespace`. */
+export type StubTool = { name: string; input?: Record<string, unknown>; raw?: string; namespace?: string }
 /** One assistant turn of the script; see stub/stub-api.mjs. `$CWD` in strings is the project. */
 export type StubStep = {
   text?: string
-  tools?: { name: string; input: Record<string, unknown> }[]
+  tools?: StubTool[]
   usage?: StubUsage
   delayMs?: number
   status?: number
@@ -38,9 +42,11 @@ export type StubRequest = {
   method: string
   path: string
   headers: Record<string, string>
-  body: { model?: string; messages?: { role: string; content: unknown }[] } | null
+  body: { model?: string; messages?: { role: string; content: unknown }[]; input?: unknown; contents?: unknown } | null
   scenario: string | null
   step: number | null
+  /** What a model request was answered with: the response's id and its tokens; `input` holds no cached ones. */
+  served: { id: string; model: string; usage: Required<StubUsage> } | null
 }
 export type Stub = {
   url: string

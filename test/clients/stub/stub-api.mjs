@@ -25,6 +25,8 @@ import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs
  *     "tools": [ { "name": "Bash", "input": {...} },  0..n calls, parallel when more than one
  *                { "name": "apply_patch", "raw": "*** Begin Patch..." } ],   OpenAI custom (freeform) tool; "namespace" may be set
  *     "usage": { "input": 12, "output": 34, "cache_read": 0, "cache_5m": 0, "cache_1h": 0, "reasoning": 0 },
+ *                                                     "input" never holds the cached ones; each protocol adds up as it does.
+ *                                                     "reasoning" is a part of "output" (OpenAI), beside it (Gemini)
  *     "delayMs": 0,                                   wait before the answer
  *     "status": 429, "error": {...}, "headers": {} }  answer with an HTTP error instead
  * `$CWD` and every `$VAR` given with --var VAR=value is replaced inside strings of a step.
@@ -32,7 +34,8 @@ import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs
  * Scenarios come from --scenarios FILE (JSON object name -> steps) and PUT /__stub/scenarios/NAME.
  *
  * CONTROL (loopback only, for test drivers)
- *   GET    /__stub/requests        all requests seen: [{n, t, at, method, path, headers, body, scenario, step}]
+ *   GET    /__stub/requests        all requests seen: [{n, t, at, method, path, headers, body, scenario, step, served}];
+ *                                  served: {id, model, usage} of an answered model request, usage as in a step, filled up
  *   DELETE /__stub/requests        forget them
  *   PUT    /__stub/scenarios/NAME  set one scenario
  *   PUT    /__stub/ratelimit       set rate limit headers sent by /v1/messages (null switches them off)
@@ -185,7 +188,7 @@ function anthropic(res, body, picked) {
   if (!body.stream) {
     res.writeHead(200, { 'content-type': 'application/json', ...headers })
     res.end(JSON.stringify({ ...base, content, stop_reason, stop_sequence: null, usage: anthropicUsage(u, u.output) }))
-    return
+    return base.id
   }
   res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...headers })
   const send = (type, data) => res.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
@@ -210,6 +213,7 @@ function anthropic(res, body, picked) {
   send('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: anthropicUsage(u, u.output) })
   send('message_stop', {})
   res.end()
+  return base.id
 }
 
 // ---------------------------------------------------------------- OpenAI Responses
@@ -283,7 +287,7 @@ function responses(res, body, picked) {
   }
   const usage = {
     input_tokens: u.input + u.cache_read + u.cache_5m + u.cache_1h,
-    input_tokens_details: { cached_tokens: u.cache_read },
+    input_tokens_details: { cached_tokens: u.cache_read, cache_write_tokens: u.cache_5m + u.cache_1h },
     output_tokens: u.output,
     output_tokens_details: { reasoning_tokens: u.reasoning },
     total_tokens: u.input + u.cache_read + u.cache_5m + u.cache_1h + u.output,
@@ -300,7 +304,7 @@ function responses(res, body, picked) {
   if (!body.stream) {
     res.writeHead(200, { 'content-type': 'application/json', 'x-request-id': id('req_') })
     res.end(JSON.stringify({ ...shell, status: 'completed', output, usage }))
-    return
+    return respId
   }
   res.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': id('req_') })
   let sequence_number = 0
@@ -339,6 +343,7 @@ function responses(res, body, picked) {
   })
   send('response.completed', { response: { ...shell, status: 'completed', output, usage } })
   res.end()
+  return respId
 }
 
 // ---------------------------------------------------------------- OpenAI Chat Completions
@@ -387,7 +392,7 @@ function chat(res, body, picked) {
         usage,
       }),
     )
-    return
+    return cid
   }
   res.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (delta, finish = null, extra = {}) =>
@@ -406,6 +411,7 @@ function chat(res, body, picked) {
   )
   res.write('data: [DONE]\n\n')
   res.end()
+  return cid
 }
 
 // ---------------------------------------------------------------- Gemini
@@ -430,7 +436,7 @@ function gemini(res, model, picked, stream) {
       candidatesTokenCount: u.output,
       cachedContentTokenCount: u.cache_read,
       thoughtsTokenCount: u.reasoning,
-      totalTokenCount: prompt + u.output,
+      totalTokenCount: prompt + u.output + u.reasoning,
     },
     modelVersion: model,
     responseId: id('r'),
@@ -438,10 +444,11 @@ function gemini(res, model, picked, stream) {
   if (!stream) {
     res.writeHead(200, { 'content-type': 'application/json' })
     res.end(JSON.stringify(body))
-    return
+    return body.responseId
   }
   res.writeHead(200, { 'content-type': 'text/event-stream' })
   res.end(`data: ${JSON.stringify(body)}\n\n`)
+  return body.responseId
 }
 
 // ---------------------------------------------------------------- server
@@ -493,11 +500,12 @@ async function handle(req, res) {
     body,
     scenario: null,
     step: null,
+    served: null,
   }
   requests.push(seen)
   const log = () => opt.log && appendFileSync(opt.log, `${JSON.stringify(seen)}\n`)
 
-  const answer = async (turns, hasTools, write) => {
+  const answer = async (turns, hasTools, model, write) => {
     const picked = pick(turns, hasTools)
     seen.scenario = picked.name
     seen.step = picked.step
@@ -510,7 +518,7 @@ async function handle(req, res) {
         picked.spec.error ?? { type: 'error', error: { type: 'stub_error', message: 'scripted error' } },
         picked.spec.headers,
       )
-    return write(picked)
+    seen.served = { id: write(picked), model, usage: usageOf(picked.spec) }
   }
 
   if (req.method === 'POST') {
@@ -519,16 +527,16 @@ async function handle(req, res) {
       return json(res, 200, { input_tokens: Math.ceil(raw.length / 4) })
     }
     if (path.endsWith('/messages'))
-      return answer(anthropicTurns(body), (body.tools ?? []).length > 0, p => anthropic(res, body, p))
+      return answer(anthropicTurns(body), (body.tools ?? []).length > 0, body.model, p => anthropic(res, body, p))
     if (path.endsWith('/chat/completions'))
-      return answer(chatTurns(body), (body.tools ?? []).length > 0, p => chat(res, body, p))
+      return answer(chatTurns(body), (body.tools ?? []).length > 0, body.model, p => chat(res, body, p))
     if (path.endsWith('/responses')) {
       // newer Codex models get their tools in an `additional_tools` input item; a json_schema format marks side requests (titles)
       const hasTools =
         ((body.tools ?? []).length > 0 ||
           (Array.isArray(body.input) && body.input.some(i => i.type === 'additional_tools'))) &&
         body.text?.format?.type !== 'json_schema'
-      return answer(responsesTurns(body), hasTools, p => responses(res, body, p))
+      return answer(responsesTurns(body), hasTools, body.model, p => responses(res, body, p))
     }
     const g = path.match(/\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/)
     if (g && g[2] === 'countTokens') {
@@ -536,7 +544,7 @@ async function handle(req, res) {
       return json(res, 200, { totalTokens: Math.ceil(raw.length / 4) })
     }
     if (g)
-      return answer(geminiTurns(body), (body.tools ?? []).length > 0, p =>
+      return answer(geminiTurns(body), (body.tools ?? []).length > 0, g[1], p =>
         gemini(res, g[1], p, g[2] === 'streamGenerateContent'),
       )
   }
