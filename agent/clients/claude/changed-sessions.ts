@@ -1,9 +1,9 @@
 /** Which sessions have transcripts that changed, whether or not any hook ever told of them. */
-import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { ChangedSession, UsageReader } from '#agent/clients/adapter.ts'
+import { changedAt, isFolder, namesIn } from '#agent/clients/record-file.ts'
 import { claudeDir } from './settings-file.ts'
-import { FOLDERS_MAX, ID, isFolder } from './transcript-file.ts'
+import { FOLDERS_MAX, ID } from './transcript-file.ts'
 
 /** Sessions of one project; a person's years of work. */
 const FILES_MAX = 10_000
@@ -21,19 +21,8 @@ function changedIn(folder: string, sinceMs: number): ChangedSession[] {
     .slice(0, FILES_MAX)
     .flatMap(name => {
       const transcriptPath = join(folder, name)
-      const stat = fs.lstatSync(transcriptPath, { throwIfNoEntry: false })
-      if (!stat?.isFile() || (process.getuid && stat.uid !== process.getuid())) return []
-      // a program can set the time of the content back, that of the change it cannot
-      const changedMs = Math.max(stat.mtimeMs, stat.ctimeMs)
-      return changedMs < sinceMs ? [] : [{ sessionId: name.slice(0, -'.jsonl'.length), transcriptPath, changedMs }]
+      const changedMs = changedAt(transcriptPath)
+      if (changedMs === undefined || changedMs < sinceMs) return []
+      return [{ sessionId: name.slice(0, -'.jsonl'.length), transcriptPath, changedMs }]
     })
-}
-
-/** What is not there or cannot be read holds no session. */
-function namesIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder)
-  } catch {
-    return []
-  }
 }
