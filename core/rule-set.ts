@@ -32,6 +32,8 @@ export const RuleSet = z.looseObject({
   budgets: z.array(z.unknown()),
   rateCard: z.array(z.unknown()),
   attribution: z.array(z.unknown()),
+  /** What a dollar is in other currencies; absent where there is none. */
+  exchange: z.optional(z.array(z.unknown())),
   contracts: z.array(z.unknown()),
 })
 export type RuleSet = z.infer<typeof RuleSet>

@@ -12,7 +12,7 @@ interface Section {
   node: ParsedNode | null
 }
 
-/** An entry of a section, whatever is wrong with it. `name` is the boundary's or budget's name, the rate's model, else `#2`. */
+/** An entry of a section, whatever is wrong with it. `name` is the boundary's or budget's name, a rate's model, an exchange rate's currency, else `#2`. */
 export interface NamedPlace extends Place {
   section: string
   name: string
@@ -132,6 +132,9 @@ function noteSection(
   else findings.warn(at, 'unknown_section', message, 'remove it if it is a slip')
 }
 
+/** Keys that name an entry where it has no name. */
+const NAMED_BY: Readonly<Record<string, string>> = { rates: 'model', exchange: 'currency' }
+
 /** Where each entry stands, whatever is wrong with it: a mistake inside is that entry's. */
 function namedPlaces(root: ParsedNode | null): NamedPlace[] {
   if (!isMap(root)) return []
@@ -141,7 +144,7 @@ function namedPlaces(root: ParsedNode | null): NamedPlace[] {
     const section = String(pair.key.value)
     return list.items.flatMap((item, index) => {
       if (!isMap(item) || !item.range) return []
-      const name = item.get(section === 'rates' ? 'model' : 'name', true)
+      const name = item.get(NAMED_BY[section] ?? 'name', true)
       const place = { section, start: item.range[0], end: item.range[1] }
       if (isScalar(name) && name.value !== null)
         return [{ ...place, name: typeof name.value === 'string' ? name.value : String(name.source) }]

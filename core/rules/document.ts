@@ -5,15 +5,26 @@ import type { Tree, TreeMap } from '#core/boundary/tree.ts'
 import type { LocalBudget } from '#core/budget/budget.ts'
 import { DEFAULT_UNPRICED } from '#core/pricing.ts'
 import type { LadderRole } from '#core/role.ts'
+import type { ExchangeRate } from '#core/spend/exchange.ts'
 import { checkBudgetReach, checkCases, checkFor, namesIn, readNamed } from './check.ts'
-import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_RATES } from './limits.ts'
+import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_EXCHANGE, MAX_RATES } from './limits.ts'
 import { readAttributionRule, readTags } from './read-attribution.ts'
 import { type BudgetContext, readBudget, readLocalBudget } from './read-budget.ts'
+import { checkExchange, checkRatesNeeded, readExchangeRate } from './read-exchange.ts'
 import { checkRates, readRate, readUnpriced } from './read-rates.ts'
 import type { AttributionRule, Rate, SpendRules } from './shape.ts'
 
 /** The sections of an organisation's document, in the order it gives them. */
-export const DOCUMENT_SECTIONS = ['boundaries', 'tests', 'tags', 'attribution', 'budgets', 'rates', 'unpriced'] as const
+export const DOCUMENT_SECTIONS = [
+  'boundaries',
+  'tests',
+  'tags',
+  'attribution',
+  'budgets',
+  'rates',
+  'unpriced',
+  'exchange',
+] as const
 
 /** Of config.yaml, as far as it is rules. */
 export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets'] as const
@@ -27,8 +38,8 @@ export interface DocumentOptions {
   tenants?: readonly string[]
   /** Ids of the members there are. */
   members?: readonly string[]
-  /** Currencies with an exchange rate, the billing currency included. */
-  currencies?: readonly string[]
+  /** The moment of publication: budgets of other currencies need rates from their window of then. Absent: any rate will do. */
+  now?: number
   /** Whether the card in use has a model of its own accord: days before an override's first are the card's then. */
   isOnCard?: (provider: string, model: string) => boolean
 }
@@ -61,8 +72,9 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
     defaults: options.defaults ?? { currency: 'USD', zone: 'UTC' },
     tags,
     members: options.members,
-    currencies: options.currencies,
   }
+  const exchangeTree = sectionTree(doc, 'exchange')
+  const exchange = readExchange(exchangeTree, doc)
   const budgets = readNamed(
     itemsOf(budgetTree, 'budgets', MAX_BUDGETS, findings),
     'budget',
@@ -75,6 +87,17 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
     unpricedTree === undefined || isNothing(unpricedTree)
       ? undefined
       : readUnpriced(unpricedTree, DEFAULT_UNPRICED, findings)
+  checkRatesNeeded(
+    {
+      budgets,
+      budgetTree,
+      billing: context.defaults.currency,
+      section: doc.sections.get('exchange')?.at ?? { start: 0, end: 0 },
+    },
+    exchange,
+    options.now,
+    findings,
+  )
   const trees = { boundaries: sectionTree(doc, 'boundaries'), tests: sectionTree(doc, 'tests') }
   const { rules, tests } = readBoundaries(doc, trees, {
     scope: 'organisation',
@@ -84,7 +107,18 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
   checkFor(trees.boundaries, tags, findings)
   checkCases(trees.tests, namesIn(budgetTree), findings)
   checkBudgetReach(trees.boundaries, rules, budgets, findings)
-  return { rules, tests, tags, attribution, budgets, rates, unpriced, places: placesOf(doc), ...doc.problems() }
+  return {
+    rules,
+    tests,
+    tags,
+    attribution,
+    budgets,
+    rates,
+    unpriced,
+    exchange,
+    places: placesOf(doc),
+    ...doc.problems(),
+  }
 }
 
 function readRates(tree: Tree | undefined, options: DocumentOptions, doc: OpenDocument): Rate[] {
@@ -94,6 +128,16 @@ function readRates(tree: Tree | undefined, options: DocumentOptions, doc: OpenDo
     if (rate !== undefined && item.kind === 'map') read.push({ rate, tree: item })
   }
   checkRates(read, options.isOnCard, doc.findings)
+  return read.map(({ rate }) => rate)
+}
+
+function readExchange(tree: Tree | undefined, doc: OpenDocument): ExchangeRate[] {
+  const read: { rate: ExchangeRate; tree: TreeMap }[] = []
+  for (const item of itemsOf(tree, 'exchange', MAX_EXCHANGE, doc.findings)) {
+    const rate = readExchangeRate(item, doc.findings)
+    if (rate !== undefined && item.kind === 'map') read.push({ rate, tree: item })
+  }
+  checkExchange(read, doc.findings)
   return read.map(({ rate }) => rate)
 }
 

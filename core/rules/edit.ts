@@ -5,14 +5,16 @@ import { Findings } from '#core/boundary/problem.ts'
 import type { JsonObject } from '#core/boundary/rule.ts'
 import type { Tree } from '#core/boundary/tree.ts'
 import { type Budget, DEFAULT_OWNERS, DEFAULT_STEPS } from '#core/budget/budget.ts'
-import { attributionToJson, budgetToJson, rateToJson } from './json.ts'
+import type { ExchangeRate } from '#core/spend/exchange.ts'
+import { attributionToJson, budgetToJson, exchangeToJson, rateToJson } from './json.ts'
 import { ATTRIBUTION_KEYS, readAttributionRule } from './read-attribution.ts'
 import { BUDGET_KEYS, type BudgetContext, readBudget } from './read-budget.ts'
+import { EXCHANGE_KEYS, readExchangeRate } from './read-exchange.ts'
 import { RATE_KEYS, readRate } from './read-rates.ts'
 import type { AttributionRule, Rate } from './shape.ts'
 
 /**
- * Edits of one entry of `budgets:`, `attribution:` or `rates:` in place: comments, order and spelling of everything else stay
+ * Edits of one entry of `budgets:`, `attribution:`, `rates:` or `exchange:` in place: comments, order and spelling of everything else stay
  * as they were, byte for byte. An edit that cannot be proven to change this entry alone is refused.
  */
 
@@ -71,6 +73,37 @@ export function putRate(text: string, rate: Rate, index?: number): EditResult {
 /** Removes the rate at `index`. */
 export const removeRate = (text: string, index: number): EditResult => remove(text, 'rates', (_, i) => i === index)
 
+/** Writes an exchange rate in the place of the one of `previous`, or adds one at the end. */
+export function putExchange(text: string, rate: ExchangeRate, previous?: ExchangeKey): EditResult {
+  const read = (tree: Tree) => {
+    const found = readExchangeRate(tree, new Findings())
+    return found === undefined ? undefined : exchangeToJson(found)
+  }
+  const index = previous === undefined ? undefined : exchangeIndex(text, previous)
+  if (index === -1) return refuse('no_such_entry', 'there is no such entry in exchange')
+  return putEntry(text, 'exchange', exchangeToJson(rate), index, read, EXCHANGE_KEYS)
+}
+
+/** Removes the exchange rate of a currency from one day. */
+export function removeExchange(text: string, key: ExchangeKey): EditResult {
+  const index = exchangeIndex(text, key)
+  return remove(text, 'exchange', (_, i) => i === index)
+}
+
+/** A currency and the day its rate is from: there is one rate of both. */
+export type ExchangeKey = Pick<ExchangeRate, 'currency' | 'from'>
+
+/** Where the entry stands in the list, counted with those that cannot be read; -1 where it is not. */
+function exchangeIndex(text: string, { currency, from }: ExchangeKey): number {
+  let index = -1
+  findEntry(text, 'exchange', (map, i) => {
+    const { currency: code, from: day } = written(map, () => undefined)
+    if (code === currency && day === from && index < 0) index = i
+    return false
+  })
+  return index
+}
+
 /** Moves an attribution rule to another place in the list: the first that holds decides. */
 export function moveAttribution(text: string, from: number, to: number): EditResult {
   const found = findEntry(text, 'attribution', (_, i) => i === from)
@@ -84,7 +117,7 @@ export function moveAttribution(text: string, from: number, to: number): EditRes
   return result
 }
 
-type Section = 'budgets' | 'attribution' | 'rates'
+type Section = 'budgets' | 'attribution' | 'rates' | 'exchange'
 
 function putEntry(
   text: string,

@@ -1,7 +1,7 @@
 import { type Findings, nearest, oneOf } from '#core/boundary/problem.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from '#core/boundary/tree.ts'
 import { clip } from '#core/plain-text.ts'
-import { PLACES } from './limits.ts'
+import { FIRST_DAY, LAST_DAY, PLACES } from './limits.ts'
 
 /** Readers of single values. Each gives undefined, with a finding, for what it refuses. */
 
@@ -99,5 +99,19 @@ export function readWhole(
   const code = n === undefined ? 'bad_value' : 'out_of_range'
   const remedy = `use a whole number from ${least} to ${most}`
   findings.error(tree, code, `${key} cannot be ${describeTree(tree)}`, remedy)
+  return undefined
+}
+
+/** A day, as `2026-12-01`. */
+export function readDay({ key, value }: Pick<TreeEntry, 'key' | 'value'>, findings: Findings): string | undefined {
+  const text = writtenText(value)
+  const ms = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  // A date such as 2026-02-30 is read as another day, or as none.
+  if (text === undefined || Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
+    findings.error(value, 'bad_value', `${key} cannot be ${describeTree(value)}`, 'write a date as 2026-12-01')
+    return undefined
+  }
+  if (text >= FIRST_DAY && text < LAST_DAY) return text
+  findings.error(value, 'out_of_range', `${key} lies between ${FIRST_DAY} and ${LAST_DAY}`, 'correct the year')
   return undefined
 }

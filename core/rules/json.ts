@@ -6,17 +6,19 @@ import { windowText } from '#core/budget/window.ts'
 import { clip } from '#core/plain-text.ts'
 import { DEFAULT_UNPRICED, type UnpricedPolicy } from '#core/pricing.ts'
 import type { RuleSet } from '#core/rule-set.ts'
+import type { ExchangeRate } from '#core/spend/exchange.ts'
 import { STANDING_KEYS } from '#core/usage/tags.ts'
 import { readAttributionRule, readTagList } from './read-attribution.ts'
 import { readBudget } from './read-budget.ts'
+import { readExchangeRate } from './read-exchange.ts'
 import { PRICE_KEYS, readRate, readUnpriced } from './read-rates.ts'
 import type { AttributionRule, Rate, RatePrices, SpendRules } from './shape.ts'
 
 /**
  * The sections about spend as they stand in the signed set. `rateCard` and `attribution` hold one object each,
- * {rates, unpriced} and {tags, rules}, or nothing where the document says nothing.
+ * {rates, unpriced} and {tags, rules}, or nothing where the document says nothing; `exchange` is there only where it has an entry.
  */
-export type SpendSections = Record<'budgets' | 'rateCard' | 'attribution', JsonObject[]>
+export type SpendSections = Record<'budgets' | 'rateCard' | 'attribution', JsonObject[]> & { exchange?: JsonObject[] }
 
 /** Two documents that mean the same give the same: defaults are written out, numbers are strings in their shortest form. */
 export function spendToJson(spend: SpendRules): SpendSections {
@@ -29,6 +31,9 @@ export function spendToJson(spend: SpendRules): SpendSections {
     budgets: spend.budgets.map(budgetToJson),
     rateCard: rates.length === 0 && spend.unpriced === undefined ? [] : [card],
     attribution: rules.length === 0 && Object.keys(tags).length === 0 ? [] : [{ tags, rules }],
+    ...(spend.exchange.length === 0
+      ? {}
+      : { exchange: [...spend.exchange].sort(byCurrencyAndDay).map(exchangeToJson) }),
   }
 }
 
@@ -63,6 +68,16 @@ function pricesToJson(prices: Partial<RatePrices>): JsonObject {
   for (const [key, axis] of Object.entries(PRICE_KEYS)) if (prices[axis] !== undefined) json[key] = prices[axis]
   return json
 }
+
+const byCurrencyAndDay = (a: ExchangeRate, b: ExchangeRate): number =>
+  `${a.currency} ${a.from}` < `${b.currency} ${b.from}` ? -1 : 1
+
+/** An exchange rate with the document's own keys. */
+export const exchangeToJson = ({ currency, from, perUsd }: ExchangeRate): JsonObject => ({
+  currency,
+  from,
+  per_usd: perUsd,
+})
 
 /** `unpriced:` with the document's own keys. */
 export const unpricedToJson = ({ onUnpricedModel, providers }: UnpricedPolicy): JsonObject => ({
@@ -159,7 +174,18 @@ export function readSpend(set: Pick<RuleSet, keyof SpendSections>): SpendRules &
       )
     }
   }
-  return { tags, attribution, budgets, rates, unpriced, unsupported }
+  const exchange = listIn('exchange', 'exchange', set.exchange).flatMap((value, i): ExchangeRate | [] => {
+    const rate = take('exchange', textOf(value, 'currency') ?? `#${i + 1}`, value, readExchangeRate)
+    if (rate === undefined) return []
+    const id = `exchange ${rate.currency} ${rate.from}`
+    if (names.has(id)) {
+      unsupported.push({ section: 'exchange', name: rate.currency, reason: `it has two rates from ${rate.from}` })
+      return []
+    }
+    names.add(id)
+    return rate
+  })
+  return { tags, attribution, budgets, rates, unpriced, exchange, unsupported }
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

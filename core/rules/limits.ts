@@ -21,6 +21,10 @@ export const MAX_AMOUNT = 1_000_000_000
 export const MAX_RATE = 100_000
 /** Decimal places of an amount or a price per million tokens: a price per token is then exact in 10^-12. */
 export const PLACES = 6
-/** Days that a price may begin on. */
+/** An exchange rate for each day of four years. */
+export const MAX_EXCHANGE = 1500
+/** Units of another currency for a dollar: ten thousand times the cheapest there is. */
+export const MAX_PER_USD = 1_000_000_000
+/** Days that a price or an exchange rate may begin on. */
 export const FIRST_DAY = '2020-01-01'
 export const LAST_DAY = '2100-01-01'

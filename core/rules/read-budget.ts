@@ -19,6 +19,7 @@ import { ROLES } from '#core/role.ts'
 import { STANDING_KEYS, TAG_KEY, type TagLists } from '#core/usage/tags.ts'
 import { oneOrMore, readChoice, readDecimal, readMap, readWhole, required, writtenText } from './fields.ts'
 import { MAX_AMOUNT, MAX_OWNERS, MAX_STEP_PCT, MAX_STEPS } from './limits.ts'
+import { readCurrencyCode } from './read-exchange.ts'
 
 /** What a document says of a budget, in its order. */
 export const BUDGET_KEYS = ['name', 'amount', 'currency', 'window', 'zone', 'for', 'basis', 'steps', 'owners'] as const
@@ -31,7 +32,7 @@ export interface BudgetContext {
   tags?: TagLists | undefined
   /** Ids of members; undefined: not checked. */
   members?: readonly string[] | undefined
-  /** Currencies that there is an exchange rate for, the default one included; undefined: any that exists. */
+  /** Currencies that amounts can be in: the dollar and those with an exchange rate; undefined: any that exists. */
   currencies?: readonly string[] | undefined
 }
 
@@ -128,18 +129,14 @@ function readZone(tree: Tree, findings: Findings): string | undefined {
 }
 
 function readCurrency(
-  { value }: TreeEntry,
+  entry: TreeEntry,
   currencies: readonly string[] | undefined,
   findings: Findings,
 ): string | undefined {
-  const text = writtenText(value)
-  if (text === undefined || !Intl.supportedValuesOf('currency').includes(text)) {
-    findings.error(value, 'bad_value', `${describeTree(value)} is not a currency`, 'use three letters such as USD')
-    return undefined
-  }
-  if (currencies === undefined || currencies.includes(text)) return text
-  const remedy = `enter an exchange rate for ${text} first, or use ${oneOf(currencies)}`
-  findings.error(value, 'bad_value', `there is no exchange rate for ${text}`, remedy)
+  const code = readCurrencyCode(entry, findings)
+  if (code === undefined || currencies === undefined || currencies.includes(code)) return code
+  const remedy = `add one under exchange, or use ${oneOf(currencies)}`
+  findings.error(entry.value, 'missing', `there is no exchange rate for ${code}`, remedy)
   return undefined
 }
 

@@ -4,8 +4,8 @@ import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from '
 import { clip } from '#core/plain-text.ts'
 import { PROVIDERS, type RateRow, type UnpricedPolicy } from '#core/pricing.ts'
 import { MODEL_ID } from '#core/usage/bucket.ts'
-import { oneOrMore, readChoice, readDecimal, readMap, readWhole, required, writtenText } from './fields.ts'
-import { FIRST_DAY, LAST_DAY, MAX_ALIASES, MAX_RATE } from './limits.ts'
+import { oneOrMore, readChoice, readDay, readDecimal, readMap, readWhole, required, writtenText } from './fields.ts'
+import { MAX_ALIASES, MAX_RATE } from './limits.ts'
 import type { Rate, RatePrices } from './shape.ts'
 
 /** What a document calls each price. */
@@ -80,19 +80,6 @@ function readPrices(map: TreeMap, findings: Findings): Partial<RatePrices> {
     if (price !== undefined) prices[PRICE_KEYS[key]] = price
   }
   return prices
-}
-
-function readDay({ key, value }: TreeEntry, findings: Findings): string | undefined {
-  const text = writtenText(value)
-  const ms = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  // A date such as 2026-02-30 is read as another day, or as none.
-  if (text === undefined || Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
-    findings.error(value, 'bad_value', `${key} cannot be ${describeTree(value)}`, 'write a date as 2026-12-01')
-    return undefined
-  }
-  if (text >= FIRST_DAY && text < LAST_DAY) return text
-  findings.error(value, 'out_of_range', `${key} lies between ${FIRST_DAY} and ${LAST_DAY}`, 'correct the year')
-  return undefined
 }
 
 function readLong({ value }: TreeEntry, findings: Findings): Rate['long'] {

@@ -1,5 +1,6 @@
 import type { Budget } from '#core/budget/budget.ts'
 import type { Provider, UnpricedPolicy } from '#core/pricing.ts'
+import type { ExchangeRate } from '#core/spend/exchange.ts'
 import type { TagLists, Tags } from '#core/usage/tags.ts'
 
 /** What a session can be told by, in the order a document gives them. All but `environment` are patterns, `*` the wildcard. */
@@ -46,4 +47,6 @@ export interface SpendRules {
   budgets: readonly Budget[]
   rates: readonly Rate[]
   unpriced: UnpricedPolicy | undefined
+  /** What a dollar is in other currencies, in the document's order. */
+  exchange: readonly ExchangeRate[]
 }

@@ -19,6 +19,9 @@ export type ExchangeRate = {
   perUsd: string
 }
 
+/** The UTC day of a moment, as rates are dated. */
+export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
 type Entry = { from: string; perUsd: bigint; text: string }
 /** Rates made ready: of each currency its entries by day. */
 export type ExchangeRates = ReadonlyMap<string, readonly Entry[]>
@@ -68,6 +71,27 @@ function entryOn(rates: ExchangeRates, currency: string, day: string): Entry {
   return found
 }
 
+/** What a dollar is on a UTC day, in 10^-6 of a currency. Pico-dollars times this are atto-units, exact. @throws AppError BAD_INPUT */
+export const perUsdOn = (rates: ExchangeRates, currency: string, day: string): bigint =>
+  currency === 'USD' ? RATE_UNIT : entryOn(rates, currency, day).perUsd
+
+/** Whether dollars of a UTC day and of all that follow can be converted. */
+export const hasRateSince = (rates: ExchangeRates, currency: string, day: string): boolean =>
+  currency === 'USD' || (rates.get(currency)?.some(({ from }) => from <= day) ?? false)
+
+/** The moments (ms) inside a span at which a currency's rate changes, rising: UTC midnights. */
+export function rateChanges(rates: ExchangeRates, currency: string, start: number, end: number): number[] {
+  if (currency === 'USD') return []
+  const changes: number[] = []
+  let before: bigint | undefined
+  for (const { from, perUsd } of rates.get(currency) ?? []) {
+    const at = Date.parse(`${from}T00:00:00Z`)
+    if (at > start && at < end && perUsd !== before) changes.push(at)
+    before = perUsd
+  }
+  return changes
+}
+
 /** Dollars of some days in another currency, at each day's own rate: exact, in 10^-18 of the currency's unit (atto). */
 export function attoIn(
   rates: ExchangeRates,
@@ -75,10 +99,12 @@ export function attoIn(
   byDay: Iterable<{ day: string; picoUsd: bigint }>,
 ): bigint {
   let atto = 0n
-  for (const { day, picoUsd } of byDay)
-    atto += picoUsd * (currency === 'USD' ? RATE_UNIT : entryOn(rates, currency, day).perUsd)
+  for (const { day, picoUsd } of byDay) atto += picoUsd * perUsdOn(rates, currency, day)
   return atto
 }
+
+/** One amount from atto to pico, a half away from zero. For amounts that must add up use {@link picoParts}. */
+export const picoOf = (atto: bigint): bigint => divideNearest(atto, RATE_UNIT)
 
 /** Amounts that add up, from atto to pico: so that they still add up (largest remainder). */
 export const picoParts = (attos: readonly bigint[]): { parts: bigint[]; total: bigint } => shareOut(attos, RATE_UNIT)

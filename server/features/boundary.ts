@@ -71,7 +71,7 @@ const ON_CARD = new Set(
 )
 
 /** A document read against what the organisation has: its tenants, members and defaults. Says nothing about who may publish it. */
-async function readDocument(tx: Tx, orgId: string, text: string): Promise<RuleDocument> {
+async function readDocument(tx: Tx, orgId: string, text: string, now: Date): Promise<RuleDocument> {
   const tenants = await tx.tenant.findMany({ where: { orgId }, select: { key: true } })
   const members = await tx.member.findMany({ where: { orgId, removedAt: null }, select: { id: true } })
   const defaults = await budgetDefaults(tx, orgId)
@@ -80,22 +80,25 @@ async function readDocument(tx: Tx, orgId: string, text: string): Promise<RuleDo
     roles: ROLES,
     tenants: tenants.map(({ key }) => key),
     members: members.map(({ id }) => id),
-    currencies: [defaults.currency],
+    now: now.getTime(),
     isOnCard: (provider, model) => ON_CARD.has(`${provider}/${model}`),
   })
 }
 
-/** Currency and zone of budgets that do not say. Usage is priced in US dollars, and no other currency has a rate to it here. */
+/** Currency and zone of budgets that do not say: what the organisation is billed in, and where it reckons its days. */
 export async function budgetDefaults(tx: Tx, orgId: string): Promise<{ currency: string; zone: string }> {
-  const { timeZone } = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } })
-  return { currency: 'USD', zone: timeZone }
+  const { timeZone, currency } = await tx.organisation.findUniqueOrThrow({
+    where: { id: orgId },
+    select: { timeZone: true, currency: true },
+  })
+  return { currency, zone: timeZone }
 }
 
 /**
  * Everything there is to say about a text before it is published: mistakes with their place, its cases run in both
  * directions, who could answer, which machines could not read it. The editor shows it; publishing refuses on it.
  */
-export async function draftOf(tx: Tx, orgId: string, text: string): Promise<Draft> {
+export async function draftOf(tx: Tx, orgId: string, text: string, now: Date): Promise<Draft> {
   if (Buffer.byteLength(text) > BOUNDARIES_TEXT_MAX) {
     throw new AppError('TOO_LARGE', `The document is larger than ${BOUNDARIES_TEXT_MAX / 1024} KiB.`, {
       remedy: 'Shorten notes and cases.',
@@ -105,7 +108,7 @@ export async function draftOf(tx: Tx, orgId: string, text: string): Promise<Draf
     select m.id, m.role::text as role, (select count(*)::int from "Machine" c where c."memberId" = m.id and c."leftAt" is null and c."revokedAt" is null) as machines
     from "Member" m where m."orgId" = ${orgId} and m."removedAt" is null`
   const organisation = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { selfAnswer: true } })
-  const parsed = await readDocument(tx, orgId, text)
+  const parsed = await readDocument(tx, orgId, text, now)
   const outline = new Map(ruleOutline(text).map(entry => [entry.name, entry]))
   const errors: DraftProblem[] = [...parsed.errors]
   const warnings: DraftProblem[] = [...parsed.warnings]
@@ -188,7 +191,7 @@ function asDraftCase(result: CaseResult): DraftCase {
 
 /** `boundary.check`: what the editor shows while somebody writes. */
 export async function checkBoundaries(ctx: FeatureContext, input: { text: string }): Promise<Omit<Draft, 'document'>> {
-  const { document: _, ...draft } = await draftOf(ctx.db, ctx.actor.orgId, input.text)
+  const { document: _, ...draft } = await draftOf(ctx.db, ctx.actor.orgId, input.text, ctx.now)
   return draft
 }
 
@@ -199,7 +202,7 @@ export async function previewBoundaries(
   ctx: FeatureContext,
   input: { text: string },
 ): Promise<Replay & { days: number; calls: number }> {
-  const { rules, errors } = await readDocument(ctx.db, ctx.actor.orgId, input.text)
+  const { rules, errors } = await readDocument(ctx.db, ctx.actor.orgId, input.text, ctx.now)
   if (errors.length > 0)
     throw new AppError('BAD_INPUT', 'The text has mistakes; the preview needs it whole.', { details: { errors } })
   const since = new Date(ctx.now.getTime() - PREVIEW_DAYS * 86_400_000)

@@ -73,7 +73,7 @@ async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promi
   if (organisation.restoredAt) throw restoredError()
   const newest = await newestRuleSet(tx, orgId)
   if (input.etag !== etagOf(newest)) throw await staleEdit(tx, newest)
-  const draft = await draftOf(tx, orgId, input.text)
+  const draft = await draftOf(tx, orgId, input.text, ctx.now)
   if (draft.errors.length > 0) {
     const [first] = draft.errors
     throw new AppError('BAD_INPUT', `Line ${first!.line}: ${first!.message}.`, {

@@ -46,4 +46,8 @@ rates:
     long: { above: 200000, input: "10", output: "37.5" }
 
 unpriced: { on_unpriced_model: max_rate, providers: [openai, anthropic] }
+
+exchange:
+  - { currency: EUR, from: 2026-01-01, per_usd: "0.920" }   # the bank's, each month
+  - { currency: EUR, from: 2026-12-01, per_usd: "0.95" }
 `

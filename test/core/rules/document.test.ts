@@ -13,7 +13,7 @@ const OPTIONS: DocumentOptions = {
   defaults: { currency: 'USD', zone: 'America/New_York' },
   tenants: ['acme', 'globex'],
   members: ['mem_a1'],
-  currencies: ['USD', 'EUR'],
+  now: Date.parse('2026-11-30T12:00:00Z'),
 }
 
 describe('a whole document', () => {
@@ -87,6 +87,10 @@ describe('a whole document', () => {
       },
     ])
     expect(read.unpriced).toEqual({ onUnpricedModel: 'max_rate', providers: ['anthropic', 'openai'] })
+    expect(read.exchange).toEqual([
+      { currency: 'EUR', from: '2026-01-01', perUsd: '0.92' },
+      { currency: 'EUR', from: '2026-12-01', perUsd: '0.95' },
+    ])
   })
 
   test('says where each entry stands', () => {
@@ -113,9 +117,9 @@ describe('a whole document', () => {
   })
 
   test('goes through the signed set and comes back the same', () => {
-    const { budgets, tags, attribution, rates, unpriced } = read
+    const { budgets, tags, attribution, rates, unpriced, exchange } = read
     const signed = parseStrictJson(canonicalJson(spendToJson(read))) as never
-    expect(readSpend(signed)).toEqual({ budgets, tags, attribution, rates, unpriced, unsupported: [] })
+    expect(readSpend(signed)).toEqual({ budgets, tags, attribution, rates, unpriced, exchange, unsupported: [] })
   })
 })
 
@@ -142,6 +146,7 @@ const budget = (rest: string) =>
   `tags: { tenant: [acme], team: [a] }\nbudgets:\n  - { name: b, amount: 5, window: daily, ${rest} }\n`
 const amount = (text: string) => `budgets:\n  - { name: b, amount: ${text}, window: daily }\n`
 const rate = (rest: string) => `rates:\n  - { model: m, provider: anthropic, input: "1", output: "2", ${rest} }\n`
+const exchange = (entry: string) => `exchange:\n  - { ${entry} }\n`
 const rule = (rest: string) =>
   `tags: { tenant: [acme] }\nattribution:\n  - ${rest}\nbudgets:\n  - { name: b, amount: 5, window: daily }\n`
 const bound = (rest: string) =>
@@ -175,7 +180,7 @@ describe('a mistake is refused with its place and a remedy', () => {
     ['an unknown zone', budget('zone: Europe/Amsterdan'), 3, 'unknown_zone', 'did you mean Europe/Amsterdam\\?'],
     ['an offset for a zone', budget('zone: "+02:00"'), 3, 'unknown_zone', 'Europe/Amsterdam'],
     ['a currency that is none', budget('currency: DOLLARS'), 3, 'bad_value', 'three letters'],
-    ['a currency without a rate', budget('currency: JPY'), 3, 'bad_value', 'enter an exchange rate for JPY'],
+    ['a currency without a rate', budget('currency: JPY'), 3, 'missing', 'add one for JPY under exchange'],
     ['an unlisted tenant', budget('for: { tenant: acmee }'), 3, 'unknown_tag', 'did you mean acme\\?'],
     ['an unlisted key', budget('for: { squad: a }'), 3, 'unknown_key', 'list squad under tags'],
     ['two keys', budget('for: { tenant: acme, team: a }'), 3, 'bad_value', 'another budget'],
@@ -288,8 +293,57 @@ describe('a mistake is refused with its place and a remedy', () => {
       'under tags',
     ],
     ['a pattern in for: that matches nothing', bound('for: { tenants: ["glo*"] }'), 2, 'unknown_tag', 'under tags'],
+    // exchange
+    [
+      'a currency for dollars',
+      exchange('currency: USD, from: 2026-01-01, per_usd: 1'),
+      2,
+      'bad_value',
+      'another currency',
+    ],
+    ['a code in small letters', exchange('currency: eur, from: 2026-01-01, per_usd: 1'), 2, 'bad_value', 'write EUR'],
+    ['a code of no currency', exchange('currency: EUX, from: 2026-01-01, per_usd: 1'), 2, 'bad_value', 'such as EUR'],
+    ['a rate of nothing', exchange('currency: EUR, from: 2026-01-01, per_usd: "0.0"'), 2, 'out_of_range', '0\\.92'],
+    [
+      'a rate below nothing',
+      exchange('currency: EUR, from: 2026-01-01, per_usd: -1'),
+      2,
+      'out_of_range',
+      'plain decimal',
+    ],
+    [
+      'a rate of seven places',
+      exchange('currency: EUR, from: 2026-01-01, per_usd: 0.9200001'),
+      2,
+      'bad_value',
+      '6 decimal',
+    ],
+    ['a rate from no day', exchange('currency: EUR, from: 2026-02-30, per_usd: 1'), 2, 'bad_value', '2026-12-01'],
+    ['a rate without a day', exchange('currency: EUR, per_usd: 1'), 2, 'missing', 'add from'],
+    ['a day without a rate', exchange('currency: EUR, from: 2026-01-01'), 2, 'missing', 'add per_usd'],
+    [
+      'a slip in a key of it',
+      exchange('currency: EUR, from: 2026-01-01, per_used: 1'),
+      2,
+      'unknown_key',
+      'mean per_usd\\?',
+    ],
+    [
+      'one currency and day twice',
+      `${exchange('currency: EUR, from: 2026-01-01, per_usd: 1')}  - { currency: EUR, from: 2026-01-01, per_usd: 2 }\n`,
+      3,
+      'overlap',
+      'another from',
+    ],
+    [
+      'a budget whose window begins before its first rate',
+      `budgets:\n  - name: b\n    amount: 5\n    currency: EUR\n    window: monthly\n${exchange('currency: EUR, from: 2026-11-02, per_usd: 1')}`,
+      4,
+      'missing',
+      'from 2026-11-01 or an earlier day',
+    ],
     // the document
-    ['an unknown section', 'mood: good\n', 1, 'unknown_key', 'rates and unpriced'],
+    ['an unknown section', 'mood: good\n', 1, 'unknown_key', 'unpriced and exchange'],
     ['a slip in a section', 'budget: []\n', 1, 'unknown_key', 'did you mean budgets\\?'],
     ['a section twice', 'budgets: []\nbudgets: []\n', 2, 'duplicate', 'keep one'],
     ['a map for a list', 'budgets: { a: 1 }\n', 1, 'wrong_kind', 'with a dash'],
@@ -333,6 +387,60 @@ describe('what is allowed and said aloud', () => {
 
   test('no warning of days that the card has prices for', () => {
     expect(parseRuleDocument(rate('from: 2026-12-01'), { isOnCard: () => true }).warnings).toEqual([])
+  })
+})
+
+describe('budgets of other currencies', () => {
+  const doc = (from: string, zone = 'UTC') =>
+    `budgets:\n  - { name: b, amount: 5, currency: EUR, window: monthly, zone: ${zone} }\n${exchange(`currency: EUR, from: ${from}, per_usd: 1`)}`
+  const errors = (text: string, options: DocumentOptions = OPTIONS) => parseRuleDocument(text, options).errors
+
+  test('need a rate for the UTC day in which their window begins', () => {
+    expect(errors(doc('2026-11-01'))).toEqual([])
+    expect(errors(doc('2026-11-02'))[0]!.message).toBe(
+      'there is no exchange rate for EUR on 2026-11-01, where the window of b begins',
+    )
+    // the month begins in Amsterdam an hour before it does in UTC
+    expect(errors(doc('2026-11-01', 'Europe/Amsterdam'))[0]!.message).toContain('on 2026-10-31')
+    expect(errors(doc('2026-10-31', 'Europe/Amsterdam'))).toEqual([])
+  })
+
+  test('take the billing currency where they do not say, and that one needs a rate of today itself', () => {
+    const defaults = { currency: 'EUR', zone: 'UTC' }
+    const text = 'budgets:\n  - { name: b, amount: 5, window: monthly }\n'
+    const rates = (from: string) => exchange(`currency: EUR, from: ${from}, per_usd: 1`)
+    const read = parseRuleDocument(text + rates('2026-11-01'), { ...OPTIONS, defaults })
+    expect(read.errors).toEqual([])
+    expect(read.budgets[0]!.currency).toBe('EUR')
+    expect(errors(text, { ...OPTIONS, defaults })).toMatchObject([
+      { line: 1, column: 1, remedy: 'add one for EUR under exchange, from 2026-11-30 or an earlier day' },
+      { line: 2, section: 'budgets', entry: 'b' },
+    ])
+    expect(errors('', { ...OPTIONS, defaults })).toMatchObject([{ line: 1, code: 'missing' }])
+    expect(errors(rates('2026-12-01'), { ...OPTIONS, defaults })).toMatchObject([{ line: 1, code: 'missing' }])
+    expect(errors(rates('2026-11-30'), { ...OPTIONS, defaults })).toEqual([])
+  })
+
+  test('are signed with the rates in one order, and without any where there is none', () => {
+    const two =
+      'exchange:\n  - { currency: JPY, from: 2026-01-01, per_usd: 150 }\n  - { currency: EUR, from: 2026-01-01, per_usd: "0.90" }\n'
+    expect(spendToJson(parseRuleDocument(two)).exchange).toEqual([
+      { currency: 'EUR', from: '2026-01-01', per_usd: '0.9' },
+      { currency: 'JPY', from: '2026-01-01', per_usd: '150' },
+    ])
+    expect(Object.keys(spendToJson(parseRuleDocument('')))).not.toContain('exchange')
+  })
+
+  test('of a set of a newer version keep the rates that can be read', () => {
+    const rate = { currency: 'EUR', from: '2026-01-01', per_usd: '0.9' }
+    const set = { budgets: [], rateCard: [], attribution: [], exchange: [rate, { ...rate, fee: '1' }, 5, rate] }
+    const { exchange: rates, unsupported } = readSpend(set)
+    expect(rates).toEqual([{ currency: 'EUR', from: '2026-01-01', perUsd: '0.9' }])
+    expect(unsupported.map(({ section, name }) => [section, name])).toEqual([
+      ['exchange', 'EUR'],
+      ['exchange', '#3'],
+      ['exchange', 'EUR'],
+    ])
   })
 })
 

@@ -6,9 +6,11 @@ import { parseRuleDocument } from '#core/rules/document.ts'
 import {
   moveAttribution,
   putAttribution,
+  putExchange,
   putRate,
   removeAttribution,
   removeBudget,
+  removeExchange,
   removeRate,
   upsertBudget,
 } from '#core/rules/edit.ts'
@@ -188,4 +190,32 @@ test('any number of edits leaves every comment and every other section as it was
     }),
     { numRuns: 40 },
   )
+})
+
+describe('an exchange rate', () => {
+  const [first, second] = before.exchange
+  test('that is changed moves nothing but its own key, comments included', () => {
+    const text = done(putExchange(DOCUMENT, { ...first!, perUsd: '0.93' }, first))
+    expect(changed(text)).toEqual({
+      gone: ['  - { currency: EUR, from: 2026-01-01, per_usd: "0.920" }   # the bank\'s, each month'],
+      new: ['  - { currency: EUR, from: 2026-01-01, per_usd: "0.93" }   # the bank\'s, each month'],
+    })
+  })
+
+  test('that is saved as it was is not touched', () => {
+    for (const rate of before.exchange) expect(done(putExchange(DOCUMENT, rate, rate))).toBe(DOCUMENT)
+  })
+
+  test('is added at the end, and makes the section where there is none', () => {
+    const rate = { currency: 'JPY', from: '2026-11-01', perUsd: '150.5' }
+    expect(read(done(putExchange(DOCUMENT, rate))).exchange).toEqual([...before.exchange, rate])
+    expect(read(done(putExchange('# ours\n', rate))).exchange).toEqual([rate])
+  })
+
+  test('is removed alone, and one that is not there is told', () => {
+    expect(read(done(removeExchange(DOCUMENT, second!))).exchange).toEqual([first])
+    const none = { currency: 'EUR', from: '2026-02-01' }
+    expect(removeExchange(DOCUMENT, none)).toMatchObject({ ok: false, reason: 'no_such_entry' })
+    expect(putExchange(DOCUMENT, first!, none)).toMatchObject({ ok: false, reason: 'no_such_entry' })
+  })
 })
