@@ -40,6 +40,8 @@ export type RateFigures = { [A in PriceAxis]?: string | null }
 export type RateEntry = RateFigures & {
   /** First UTC day it holds, YYYY-MM-DD; absent = from ever. */
   from?: string | null
+  /** The first UTC day it does not hold any more; absent = until the next one. */
+  until?: string | null
   /** Dearer rates for a call whose whole input side is above so many tokens. */
   long?: (RateFigures & { above: number }) | null
 }
@@ -84,6 +86,8 @@ export type CompiledEntry = {
   name: string
   from: string | undefined
   fromMs: number
+  /** Where nothing follows it and it has an end. */
+  untilMs?: number | undefined
   rates: AxisRates
   long: { above: number; rates: AxisRates } | undefined
 }
@@ -197,7 +201,7 @@ function multiply(tokens: UsageTokens, rates: AxisRates): bigint {
 function entryAt(row: CompiledRow, atMs: number): CompiledEntry | undefined {
   let found = row.fromEver ? row.entries[0] : undefined
   for (const entry of row.entries) if (entry.fromMs <= atMs) found = entry
-  return found
+  return found?.untilMs !== undefined && found.untilMs <= atMs ? undefined : found
 }
 
 function findEntry(rates: Rates, of: { model: string; provider?: string | undefined; atMs: number }) {

@@ -26,7 +26,7 @@ export type ProblemCode =
   | 'unknown_tag' // a tenant, project or tag that the document does not list
   | 'unknown_zone'
   | 'overlap' // two prices for one model and day
-  | 'gap' // warning: days without a price
+  | 'gap' // days without a price; a warning at the ends of what an organisation prices
   | 'other_scope' // warning: a budget of one part judges all calls
   | 'downgrade' // warning: allowed, and weaker than the default
   | 'unknown_section' // warning: a top-level key that is not ours

@@ -48,29 +48,46 @@ function compileEntries(row: RateRow, kind: CompiledEntry['kind']): CompiledEntr
   const entries = row.entries.map((entry): CompiledEntry => {
     const from = entry.from ?? undefined
     const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(`${from}T00:00:00Z`)
-    if (Number.isNaN(fromMs)) throw bad(`${where} has a bad date`)
+    const untilMs = entry.until == null ? undefined : Date.parse(`${entry.until}T00:00:00Z`)
+    if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) throw bad(`${where} has a bad date`)
+    if (untilMs !== undefined && untilMs <= fromMs) throw bad(`${where} has a price that ends before it begins`)
     const long = entry.long
       ? { above: entry.long.above, rates: compileFigures(entry.long, entry, `${where} long`) }
       : undefined
     const name = `${kind}:${where}@${from ?? 'ever'}`
-    return { kind, name, from, fromMs, rates: compileFigures(entry, undefined, where), long }
+    return { kind, name, from, fromMs, untilMs, rates: compileFigures(entry, undefined, where), long }
   })
   if (entries.length === 0) throw bad(`${where} has no prices`)
   entries.sort((a, b) => (a.fromMs < b.fromMs ? -1 : a.fromMs > b.fromMs ? 1 : 0))
-  for (const [i, entry] of entries.entries())
-    if (i > 0 && entry.fromMs === entries[i - 1]!.fromMs)
+  for (const [i, entry] of entries.entries()) {
+    const before = entries[i - 1]
+    if (before && (entry.fromMs === before.fromMs || entry.fromMs < (before.untilMs ?? entry.fromMs)))
       throw bad(`${where} has two prices from ${entry.from ?? 'the beginning'}`)
+  }
   return entries
 }
 
-/** An organisation's entries, and before the first of them what the card says. */
+/** An organisation's entries, and before the first of them and after one that ends what the card says. */
 function layer(own: readonly CompiledEntry[], card: CompiledRow | undefined, row: RateRow): CompiledRow {
   const first = own[0]!.fromMs
   let before = card?.entries.filter(entry => entry.fromMs < first) ?? []
   // a card's first price holds before its own day too, and up to the organisation's
   if (card?.fromEver && before.length === 0 && Number.isFinite(first))
     before = [{ ...card.entries[0]!, fromMs: Number.NEGATIVE_INFINITY }]
-  return { provider: row.provider, id: row.id, entries: [...before, ...own], fromEver: before.length > 0 }
+  const entries = [...before]
+  for (const [i, entry] of own.entries()) {
+    entries.push(entry)
+    if (entry.untilMs !== undefined) entries.push(...cardBetween(card, entry.untilMs, own[i + 1]?.fromMs))
+  }
+  return { provider: row.provider, id: row.id, entries, fromEver: before.length > 0 }
+}
+
+/** What the card says from one moment until another, the first of it beginning then. */
+function cardBetween(card: CompiledRow | undefined, fromMs: number, toMs = Number.POSITIVE_INFINITY): CompiledEntry[] {
+  if (card === undefined || fromMs >= toMs) return []
+  const first = card.entries.findLast(entry => entry.fromMs <= fromMs) ?? (card.fromEver ? card.entries[0] : undefined)
+  const rest = card.entries.filter(entry => entry.fromMs > fromMs && entry.fromMs < toMs && entry !== first)
+  return [...(first ? [{ ...first, fromMs }] : []), ...rest]
 }
 
 /** Rows of one model as one row: a list of overrides has a line for each day on which a price changes. */

@@ -6,12 +6,15 @@ import type { LocalBudget } from '#core/budget/budget.ts'
 import { DEFAULT_UNPRICED } from '#core/pricing.ts'
 import type { LadderRole } from '#core/role.ts'
 import type { ExchangeRate } from '#core/spend/exchange.ts'
+import { type Rename, renameMap } from '#core/usage/renames.ts'
+import type { TagLists } from '#core/usage/tags.ts'
 import { checkBudgetReach, checkCases, checkFor, namesIn, readNamed } from './check.ts'
-import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_EXCHANGE, MAX_RATES } from './limits.ts'
+import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_EXCHANGE, MAX_RATES, MAX_RENAMES } from './limits.ts'
 import { readAttributionRule, readTags } from './read-attribution.ts'
 import { type BudgetContext, readBudget, readLocalBudget } from './read-budget.ts'
 import { checkExchange, checkRatesNeeded, readExchangeRate } from './read-exchange.ts'
 import { checkRates, readRate, readUnpriced } from './read-rates.ts'
+import { checkRenamed, checkRenames, readRename } from './read-renames.ts'
 import type { AttributionRule, Rate, SpendRules } from './shape.ts'
 
 /** The sections of an organisation's document, in the order it gives them. */
@@ -19,6 +22,7 @@ export const DOCUMENT_SECTIONS = [
   'boundaries',
   'tests',
   'tags',
+  'renames',
   'attribution',
   'budgets',
   'rates',
@@ -67,6 +71,7 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
   const attribution = itemsOf(sectionTree(doc, 'attribution'), 'attribution', MAX_ATTRIBUTION_RULES, findings).flatMap(
     (item): AttributionRule | [] => readAttributionRule(item, tags, findings) ?? [],
   )
+  const renames = readRenames(sectionTree(doc, 'renames'), tags, doc)
   const budgetTree = sectionTree(doc, 'budgets')
   const context: BudgetContext = {
     defaults: options.defaults ?? { currency: 'USD', zone: 'UTC' },
@@ -105,12 +110,14 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
     budgets: namesIn(budgetTree),
   })
   checkFor(trees.boundaries, tags, findings)
+  checkRenamed([trees.boundaries, budgetTree], renameMap(renames), findings)
   checkCases(trees.tests, namesIn(budgetTree), findings)
   checkBudgetReach(trees.boundaries, rules, budgets, findings)
   return {
     rules,
     tests,
     tags,
+    renames,
     attribution,
     budgets,
     rates,
@@ -119,6 +126,16 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
     places: placesOf(doc),
     ...doc.problems(),
   }
+}
+
+function readRenames(tree: Tree | undefined, tags: TagLists, doc: OpenDocument): Rename[] {
+  const read: { rename: Rename; tree: TreeMap }[] = []
+  for (const item of itemsOf(tree, 'renames', MAX_RENAMES, doc.findings)) {
+    const rename = readRename(item, tags, doc.findings)
+    if (rename !== undefined && item.kind === 'map') read.push({ rename, tree: item })
+  }
+  checkRenames(read, tags, doc.findings)
+  return read.map(({ rename }) => rename)
 }
 
 function readRates(tree: Tree | undefined, options: DocumentOptions, doc: OpenDocument): Rate[] {

@@ -7,16 +7,18 @@ import { clip } from '#core/plain-text.ts'
 import { DEFAULT_UNPRICED, type UnpricedPolicy } from '#core/pricing.ts'
 import type { RuleSet } from '#core/rule-set.ts'
 import type { ExchangeRate } from '#core/spend/exchange.ts'
+import type { Rename } from '#core/usage/renames.ts'
 import { STANDING_KEYS } from '#core/usage/tags.ts'
 import { readAttributionRule, readTagList } from './read-attribution.ts'
 import { readBudget } from './read-budget.ts'
 import { readExchangeRate } from './read-exchange.ts'
 import { PRICE_KEYS, readRate, readUnpriced } from './read-rates.ts'
+import { readRename } from './read-renames.ts'
 import type { AttributionRule, Rate, RatePrices, SpendRules } from './shape.ts'
 
 /**
  * The sections about spend as they stand in the signed set. `rateCard` and `attribution` hold one object each,
- * {rates, unpriced} and {tags, rules}, or nothing where the document says nothing; `exchange` is there only where it has an entry.
+ * {rates, unpriced} and {tags, rules, renames}, or nothing where the document says nothing; `exchange` is there only where it has an entry.
  */
 export type SpendSections = Record<'budgets' | 'rateCard' | 'attribution', JsonObject[]> & { exchange?: JsonObject[] }
 
@@ -30,7 +32,10 @@ export function spendToJson(spend: SpendRules): SpendSections {
   return {
     budgets: spend.budgets.map(budgetToJson),
     rateCard: rates.length === 0 && spend.unpriced === undefined ? [] : [card],
-    attribution: rules.length === 0 && Object.keys(tags).length === 0 ? [] : [{ tags, rules }],
+    attribution:
+      rules.length === 0 && Object.keys(tags).length === 0
+        ? []
+        : [{ tags, rules, ...(spend.renames.length === 0 ? {} : { renames: spend.renames.map(renameToJson) }) }],
     ...(spend.exchange.length === 0
       ? {}
       : { exchange: [...spend.exchange].sort(byCurrencyAndDay).map(exchangeToJson) }),
@@ -51,12 +56,16 @@ export const attributionToJson = ({ when, set }: AttributionRule): JsonObject =>
   set,
 })
 
+/** A rename with the document's own keys. */
+export const renameToJson = ({ key, from, to }: Rename): JsonObject => ({ key, from, to })
+
 /** A rate with the document's own keys. */
-export function rateToJson({ model, provider, from, long, aliases, ...prices }: Rate): JsonObject {
+export function rateToJson({ model, provider, from, until, long, aliases, ...prices }: Rate): JsonObject {
   return {
     model,
     provider,
     ...(from === undefined ? {} : { from }),
+    ...(until === undefined ? {} : { until }),
     ...pricesToJson(prices),
     ...(long === undefined ? {} : { long: { above: long.above, ...pricesToJson(long) } }),
     ...(aliases.length === 0 ? {} : { aliases }),
@@ -102,6 +111,7 @@ export function readSpend(set: Pick<RuleSet, keyof SpendSections>): SpendRules &
   const unsupported: UnsupportedEntry[] = []
   const tags: Record<string, readonly string[]> = Object.fromEntries(STANDING_KEYS.map(key => [key, []]))
   const attribution: AttributionRule[] = []
+  const renames: Rename[] = []
   const rates: Rate[] = []
   let unpriced: UnpricedPolicy | undefined
 
@@ -146,7 +156,7 @@ export function readSpend(set: Pick<RuleSet, keyof SpendSections>): SpendRules &
   })
   for (const value of set.attribution) {
     const object = objectOf(value)
-    refuseRest('attribution', object, ['tags', 'rules'])
+    refuseRest('attribution', object, ['tags', 'rules', 'renames'])
     for (const [key, list] of Object.entries(objectOf(object.tags))) {
       const lists: Record<string, readonly string[]> = {}
       take('attribution', key, list, (tree, findings) =>
@@ -159,6 +169,12 @@ export function readSpend(set: Pick<RuleSet, keyof SpendSections>): SpendRules &
         readAttributionRule(tree, undefined, findings),
       )
       if (read !== undefined) attribution.push(read)
+    }
+    for (const [i, rename] of listIn('attribution', 'renames', object.renames).entries()) {
+      const read = take('attribution', `renames #${i + 1}`, rename, (tree, findings) =>
+        readRename(tree, undefined, findings),
+      )
+      if (read !== undefined) renames.push(read)
     }
   }
   for (const value of set.rateCard) {
@@ -185,7 +201,7 @@ export function readSpend(set: Pick<RuleSet, keyof SpendSections>): SpendRules &
     names.add(id)
     return rate
   })
-  return { tags, attribution, budgets, rates, unpriced, exchange, unsupported }
+  return { tags, renames, attribution, budgets, rates, unpriced, exchange, unsupported }
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

@@ -4,6 +4,8 @@
 export const MAX_BUDGETS = 100
 /** The document as a whole is bounded; this keeps one list fit for a choice on a page. */
 export const MAX_TAG_VALUES = 1000
+/** Each is a name that somebody once chose and later did not. */
+export const MAX_RENAMES = 500
 /** Tried one after another for every session. */
 export const MAX_ATTRIBUTION_RULES = 500
 /** More than every model of every provider on the card. */

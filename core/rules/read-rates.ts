@@ -20,7 +20,7 @@ export const PRICE_KEYS = {
 type PriceKey = keyof typeof PRICE_KEYS
 const PRICES = Object.keys(PRICE_KEYS) as PriceKey[]
 
-export const RATE_KEYS = ['model', 'provider', 'from', ...PRICES, 'long', 'aliases'] as const
+export const RATE_KEYS = ['model', 'provider', 'from', 'until', ...PRICES, 'long', 'aliases'] as const
 const LONG_KEYS = ['above', ...PRICES] as const
 export const UNPRICED_KEYS = ['on_unpriced_model', 'providers'] as const
 
@@ -45,6 +45,10 @@ export function readRate(tree: Tree, findings: Findings): Rate | undefined {
   const prices = readPrices(map, findings)
   const fromEntry = entryOf(map, 'from')
   const from = fromEntry === undefined ? undefined : readDay(fromEntry, findings)
+  const untilEntry = entryOf(map, 'until')
+  const until = untilEntry === undefined ? undefined : readDay(untilEntry, findings)
+  if (until !== undefined && from !== undefined && until <= from)
+    findings.error(untilEntry!.value, 'out_of_range', `until ${until} is not after from ${from}`, 'correct one of them')
   const longEntry = entryOf(map, 'long')
   const long = longEntry === undefined ? undefined : readLong(longEntry, findings)
   const aliasEntry = entryOf(map, 'aliases')
@@ -56,6 +60,7 @@ export function readRate(tree: Tree, findings: Findings): Rate | undefined {
     model,
     aliases,
     ...(from === undefined ? {} : { from }),
+    ...(until === undefined ? {} : { until }),
     input: input!,
     output: output!,
     ...rest,
@@ -150,6 +155,7 @@ export function checkRates(
   )
   const names = new Map<string, string>()
   const warned = new Set<string>()
+  checkEnds(rates, isOnCard, findings)
   for (const { rate, tree } of rates) {
     const { provider, model, aliases, from } = rate
     const id = `${provider}/${model}`
@@ -174,6 +180,31 @@ export function checkRates(
     warned.add(id)
     const remedy = 'leave from out of its first rate if the price has always held'
     findings.warn(at, 'gap', `${clip(model)} has no price before its first from, and is on no card`, remedy)
+  }
+}
+
+/** Where a price ends: not after the next one begins, and not before it where nothing else prices the model. */
+function checkEnds(
+  rates: readonly { rate: Rate; tree: TreeMap }[],
+  isOnCard: ((provider: string, model: string) => boolean) | undefined,
+  findings: Findings,
+): void {
+  const inOrder = [...rates].sort((a, b) => ((a.rate.from ?? '') < (b.rate.from ?? '') ? -1 : 1))
+  for (const [at, { rate, tree }] of inOrder.entries()) {
+    const { provider, model, until } = rate
+    if (until === undefined) continue
+    const place = entryOf(tree, 'until')!.value
+    const next = inOrder.slice(at + 1).find(({ rate: one }) => one.provider === provider && one.model === model)
+    const begins = next?.rate.from
+    if (begins !== undefined && until > begins) {
+      const message = `${clip(model)} has two prices from ${begins} until ${until}`
+      findings.error(place, 'overlap', message, `end this one on ${begins}, or leave until out`)
+    } else if (isOnCard !== undefined && !isOnCard(provider, model) && until !== begins) {
+      const remedy = 'leave until out, or add a price that begins then'
+      if (begins === undefined)
+        findings.warn(place, 'gap', `${clip(model)} has no price from ${until} on, and is on no card`, remedy)
+      else findings.error(place, 'gap', `${clip(model)} has no price from ${until} until ${begins}`, remedy)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Budget } from '#core/budget/budget.ts'
 import type { Provider, UnpricedPolicy } from '#core/pricing.ts'
 import type { ExchangeRate } from '#core/spend/exchange.ts'
+import type { Rename } from '#core/usage/renames.ts'
 import type { TagLists, Tags } from '#core/usage/tags.ts'
 
 /** What a session can be told by, in the order a document gives them. All but `environment` are patterns, `*` the wildcard. */
@@ -35,6 +36,8 @@ export interface Rate extends RatePrices {
   aliases: readonly string[]
   /** First UTC day, `2026-12-01`; absent: from ever. */
   from?: string
+  /** The first UTC day on which it does not hold any more: what the card says holds again. Absent: until another one begins. */
+  until?: string
   /** Dearer prices for a call whose whole input side is above so many tokens. */
   long?: Partial<RatePrices> & { above: number }
 }
@@ -43,6 +46,8 @@ export interface Rate extends RatePrices {
 export interface SpendRules {
   /** Values per key; `tenant` and `project` are always there. */
   tags: TagLists
+  /** Values that are called otherwise now. */
+  renames: readonly Rename[]
   attribution: readonly AttributionRule[]
   budgets: readonly Budget[]
   rates: readonly Rate[]

@@ -48,6 +48,36 @@ const priceOn = (rates: ReturnType<typeof withOverrides>, model: string, day: st
 }
 
 describe("an organisation's price", () => {
+  test('that ends gives way to what the card says by then, and to nothing where the card has no such model', () => {
+    const ends = [{ from: '2026-03-01', until: '2026-05-01', input: '7', output: '7' }]
+    const days = ['2026-02-28', '2026-03-01', '2026-04-30', '2026-05-01', '2026-06-01']
+    const rates = withOverrides(row('m', ends), row('own', ends))
+    expect(days.map(day => priceOn(rates, 'm', day))).toEqual([
+      '10 card',
+      '7 override',
+      '7 override',
+      '10 card',
+      '8 card',
+    ])
+    expect(days.map(day => priceOn(rates, 'own', day).split(' ')[1])).toEqual([
+      'fallback',
+      'override',
+      'override',
+      'fallback',
+      'fallback',
+    ])
+    const again = { from: '2026-07-01', input: '6', output: '6' }
+    const twice = withOverrides(row('m', [...ends, again]), row('own', [...ends, again]))
+    expect(['2026-06-30', '2026-07-01', '2027-07-01'].map(day => priceOn(twice, 'm', day))).toEqual([
+      '8 card',
+      '6 override',
+      '6 override',
+    ])
+    expect(priceOn(twice, 'own', '2026-07-01')).toBe('6 override')
+    const overlap = { from: '2026-04-30', input: '6', output: '6' }
+    expect(() => withOverrides(row('m', [...ends, overlap]))).toThrow('two prices from 2026-04-30')
+  })
+
   test('holds from its day on; before it the card holds, with the dates of the card', () => {
     const rates = withOverrides(row('m', [{ from: '2026-03-01', input: '7', output: '7' }]))
     expect(['2025-12-31', '2026-02-28', '2026-03-01', '2026-07-01'].map(day => priceOn(rates, 'm', day))).toEqual([

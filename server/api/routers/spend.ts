@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { BASES } from '#core/budget/budget.ts'
+import { NOTE_MAX } from '#core/limits.ts'
+import { editSpendRules } from '../../features/spend/edit-rules.ts'
 import { endGrant, grantFigures, listGrants } from '../../features/spend/grant.ts'
 import { spendKeys } from '../../features/spend/keys.ts'
 import { STEPS } from '../../features/spend/period.ts'
@@ -8,6 +10,7 @@ import { listQuarantine } from '../../features/usage/quarantine.ts'
 import { repriceUsage } from '../../features/usage/reprice.ts'
 import { changeTimeZone } from '../../features/usage/zone.ts'
 import { inOrg, router } from '../trpc.ts'
+import { spendEdit } from './spend-edit.ts'
 
 const id = z.string().max(64)
 const value = z.string().max(100).nullable()
@@ -26,6 +29,10 @@ export const spendRouter = router({
       }),
     )
     .query(({ ctx, input: { org: _, ...asked } }) => spendReport(ctx.feature, asked)),
+  /** One edit of prices, tags, attribution rules or renames in the text in force, published as the next version. */
+  edit: inOrg
+    .input(z.object({ edit: spendEdit, note: z.string().max(4 * NOTE_MAX), etag: z.string().max(80) }))
+    .mutation(({ ctx, input }) => editSpendRules(ctx.feature, input)),
   keys: inOrg.query(({ ctx }) => spendKeys(ctx.feature)),
   quarantine: inOrg.query(({ ctx }) => listQuarantine(ctx.feature)),
   grants: inOrg.query(({ ctx }) => listGrants(ctx.feature)),

@@ -16,6 +16,17 @@ const DAYS_MOST = 366
 /** Days of one machine in a transaction. */
 const AT_ONCE = 40
 
+/** UTC days, both included. */
+export type DaySpan = { from: string; to: string }
+
+/** @throws AppError BAD_INPUT for a span that is none, or longer than one act prices */
+export function readSpan({ from, to }: DaySpan): DaySpan {
+  const length = (dayStart(to) - dayStart(from)) / DAY_MS + 1
+  if (!(length >= 1 && length <= DAYS_MOST))
+    throw new AppError('BAD_INPUT', `Choose from one day to ${DAYS_MOST}, the first before the last.`)
+  return { from, to }
+}
+
 /**
  * Prices what was taken for some UTC days anew, by the version of the rules that is in force now: its prices hold from their own
  * days on. An explicit act, recorded for each machine whose figures change; what machines send for these days later is priced by
@@ -24,13 +35,11 @@ const AT_ONCE = 40
  */
 export async function repriceUsage(
   ctx: FeatureContext,
-  { from, to }: { from: string; to: string },
+  span: DaySpan,
 ): Promise<{ version: number; days: number; old: string; new: string }> {
   const { actor } = ctx
   demand(actor, 'usage.reprice')
-  const length = (dayStart(to) - dayStart(from)) / DAY_MS + 1
-  if (!(length >= 1 && length <= DAYS_MOST))
-    throw new AppError('BAD_INPUT', `Choose from one day to ${DAYS_MOST}, the first before the last.`)
+  const { from, to } = readSpan(span)
   const newest = await ctx.db.ruleSetVersion.aggregate({ where: { orgId: actor.orgId }, _max: { version: true } })
   const version = newest._max.version ?? 0
   const rates = { version, rates: await ratesOfVersion(ctx.db, actor.orgId, version) }

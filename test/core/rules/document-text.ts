@@ -37,7 +37,7 @@ budgets:
   - { name: each-team, amount: 20, window: rolling 30d, for: { team: "*" } }
 
 rates:
-  - { model: claude-opus-4-6, provider: anthropic, from: 2026-12-01, input: "4.50", output: 22, cache_read: "0.45", aliases: [opus-ours] }
+  - { model: claude-opus-4-6, provider: anthropic, from: 2026-12-01, until: 2027-12-01, input: "4.50", output: 22, cache_read: "0.45", aliases: [opus-ours] }
   - model: claude-opus-4-6
     provider: anthropic
     input: "5"
@@ -50,4 +50,7 @@ unpriced: { on_unpriced_model: max_rate, providers: [openai, anthropic] }
 exchange:
   - { currency: EUR, from: 2026-01-01, per_usd: "0.920" }   # the bank's, each month
   - { currency: EUR, from: 2026-12-01, per_usd: "0.95" }
+
+renames:
+  - { key: team, from: infra, to: platform }
 `

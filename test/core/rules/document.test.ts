@@ -72,6 +72,7 @@ describe('a whole document', () => {
         model: 'claude-opus-4-6',
         aliases: ['opus-ours'],
         from: '2026-12-01',
+        until: '2027-12-01',
         input: '4.5',
         output: '22',
         cacheRead: '0.45',
@@ -117,9 +118,11 @@ describe('a whole document', () => {
   })
 
   test('goes through the signed set and comes back the same', () => {
-    const { budgets, tags, attribution, rates, unpriced, exchange } = read
+    const { budgets, tags, renames, attribution, rates, unpriced, exchange } = read
     const signed = parseStrictJson(canonicalJson(spendToJson(read))) as never
-    expect(readSpend(signed)).toEqual({ budgets, tags, attribution, rates, unpriced, exchange, unsupported: [] })
+    const whole = { budgets, tags, renames, attribution, rates, unpriced, exchange }
+    expect(readSpend(signed)).toEqual({ ...whole, unsupported: [] })
+    expect([renames, rates[0]!.until]).toEqual([[{ key: 'team', from: 'infra', to: 'platform' }], '2027-12-01'])
   })
 })
 
@@ -252,6 +255,14 @@ describe('a mistake is refused with its place and a remedy', () => {
       2,
       'overlap',
       'one model',
+    ],
+    ['an end before the beginning', rate('from: 2026-03-01, until: 2026-03-01'), 2, 'out_of_range', 'correct one'],
+    [
+      'a price that ends after the next one begins',
+      `${rate('until: 2026-06-02')}  - { model: m, provider: anthropic, from: 2026-06-01, input: 1, output: 1 }\n`,
+      2,
+      'overlap',
+      'end this one on 2026-06-01',
     ],
     ['an unknown key of long', rate('long: { over: 5 }'), 2, 'unknown_key', 'use above'],
     [
