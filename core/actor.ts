@@ -23,6 +23,9 @@ export type MachineActor = { kind: 'machine'; machineId: string; memberId: strin
 /** The control plane itself: jobs and the first start. */
 export type SystemActor = { kind: 'system'; orgId: string }
 
+/** A program with one of the organisation's own tokens. It reads and is nobody: individuals' figures are never opened to it. */
+export type TokenActor = { kind: 'token'; tokenId: string; orgId: string; orgSlug: string }
+
 /** Who acts: a value that is passed in, never looked up. */
 export type Actor = MemberActor | MachineActor | SystemActor
 

@@ -8,11 +8,11 @@ export type CsvValue = string | number | CsvDecimal | Date | null | undefined
  * numbers, negative ones too, are written as they are.
  */
 export function csvText(columns: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
-  return [columns, ...rows]
-    .map(row => row.map(csvCell).join(','))
-    .join('\r\n')
-    .concat('\r\n')
+  return [columns, ...rows].map(csvLine).join('')
 }
+
+/** One line with its end. */
+export const csvLine = (cells: readonly CsvValue[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
 export function csvCell(value: CsvValue): string {
   if (value === null || value === undefined) return ''

@@ -2,7 +2,7 @@
  * Usage as rows of the FinOps Open Cost and Usage Specification, version 1.2: one row for a UTC day, a model, a meter and a set of
  * tags, so that quantity times unit price is the cost exactly. Columns that the specification does not have begin with `x_`.
  */
-import { type CsvValue, csvText } from './csv.ts'
+import { type CsvValue, csvLine, csvText } from './csv.ts'
 
 /** Columns in the order of the file. Those that are never null stand in {@link FOCUS_NOT_NULL}. */
 export const FOCUS_COLUMNS = [
@@ -79,6 +79,10 @@ export const focusCsv = (rows: Iterable<FocusRow>): string =>
     FOCUS_COLUMNS,
     [...rows].map(row => FOCUS_COLUMNS.map(column => row[column])),
   )
+
+/** The first line of a CSV that is written row by row, and a row's own line. */
+export const focusCsvHead = (): string => csvLine(FOCUS_COLUMNS)
+export const focusCsvLine = (row: FocusRow): string => csvLine(FOCUS_COLUMNS.map(column => row[column]))
 
 /** Rows as JSON for the API: decimals are strings, null is null. */
 export const focusJson = (row: FocusRow): Record<FocusColumn, string | number | null> =>

@@ -14,6 +14,8 @@ const ID_PREFIX = {
   credential: 'crd',
   grant: 'fig',
   reservation: 'rsv',
+  token: 'tok',
+  invoice: 'ivc',
 } as const
 export type IdKind = keyof typeof ID_PREFIX
 

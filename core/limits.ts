@@ -71,3 +71,10 @@ export const UPLOAD_AHEAD_MS = 10 * 60_000
 /** A provider's report or a CSV of an invoice: a month by day, model and kind of token several times over. */
 export const INVOICE_TEXT_MAX = 8 * 1024 * 1024
 export const INVOICE_LINES_MAX = 50_000
+/** A token for programs: renewed each quarter unless somebody says otherwise, and once a year at the least. */
+export const API_TOKEN_DAYS = 90
+export const API_TOKEN_DAYS_MAX = 365
+/** Tokens of an organisation that are good at one time: each is a secret somewhere. */
+export const API_TOKENS_MAX = 100
+/** UTC days of one FOCUS export: a year. */
+export const FOCUS_DAYS_MAX = 366

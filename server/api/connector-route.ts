@@ -1,11 +1,13 @@
 import type { z } from 'zod/mini'
-import type { MachineActor, MemberActor } from '#core/actor.ts'
+import type { MachineActor, MemberActor, TokenActor } from '#core/actor.ts'
 import { AppError, isAppError } from '#core/error.ts'
 import { CONNECTOR_BODY_MAX, RULE_SET_MAX } from '#core/limits.ts'
-import { TOKEN_DOORS, tokenKind } from '#core/token.ts'
+import { DOOR_SCOPES, TOKEN_DOORS, tokenKind } from '#core/token.ts'
 import { actorFromAdminToken } from '../auth/admin-token.ts'
+import { tokenActor } from '../auth/api-token.ts'
 import { machineActor } from '../auth/machine-token.ts'
 import { type FeatureContext, openVisit, type Visit } from '../features/context.ts'
+import { demandRate } from '../features/rate.ts'
 import { log } from '../log.ts'
 import { toAppError } from './outage.ts'
 import { readText } from './read-text.ts'
@@ -14,7 +16,7 @@ import { STATUS } from './status.ts'
 type CredentialActor = MemberActor & { credentialId: string }
 /** One call at a door: who, what was sent, and the parameters of the path. */
 export type Call<Actor, Body> = {
-  ctx: Actor extends MachineActor | MemberActor ? FeatureContext<Actor> : Visit
+  ctx: Actor extends MachineActor | MemberActor | TokenActor ? FeatureContext<Actor> : Visit
   body: Body
   request: Request
   params: Record<string, string>
@@ -58,6 +60,18 @@ export function credentialRoute<Body = undefined>(
   })
 }
 
+/** A door for an organisation's programs, which they open with a token of its own. They read, so there is no body. */
+export function programRoute(door: string, work: (call: Call<TokenActor, undefined>) => Promise<Answer>): Route {
+  return guarded(async (request, params) => {
+    const token = bearer(request, 'api', door)
+    const visit = openVisit()
+    const actor = await tokenActor(visit.db, token, DOOR_SCOPES[door]!, visit.now)
+    await demandRate(visit, 'apiByToken', actor.tokenId)
+    const query = new URL(request.url).searchParams
+    return work({ ctx: { ...visit, actor }, body: undefined, request, params, query })
+  })
+}
+
 /** A door without a token: joining, and the start of `team admin login`. What it takes proves itself. */
 export function openRoute<Body = undefined>(
   schema: Shape<Body>,
@@ -72,7 +86,7 @@ export function openRoute<Body = undefined>(
 type Shape<Body> = z.ZodMiniType<Body> | undefined
 
 /** Of another kind, or for another door: refused by the text alone, before any look-up. */
-function bearer(request: Request, kind: 'machine' | 'admin', door: string): string {
+function bearer(request: Request, kind: 'machine' | 'admin' | 'api', door: string): string {
   const [scheme, token = ''] = (request.headers.get('authorization') ?? '').split(' ')
   if (scheme?.toLowerCase() !== 'bearer' || token === '')
     throw new AppError('NOT_SIGNED_IN', 'This call needs a token.')

@@ -9,8 +9,11 @@ import { type FeatureContext, openContext } from '../features/context.ts'
 import { listMachines } from '../features/machine-list.ts'
 import { listMembers } from '../features/member.ts'
 import { ruleSetHistory } from '../features/rule-set-history.ts'
+import { focusExport } from '../features/spend/focus-export.ts'
 import { readSpendQuery, SPEND_COLUMNS, spendCsvRows } from '../features/spend/sheet.ts'
 import { errorResponse } from './connector-route.ts'
+import { FOCUS_FORMATS, focusAsked, focusResponse } from './focus-file.ts'
+import { oneOf } from './query.ts'
 
 type Sheet = { columns: readonly string[]; rows: readonly (readonly CsvValue[])[] }
 type Ctx = FeatureContext<MemberActor>
@@ -20,6 +23,20 @@ const PAGES = 400
 
 /** GET /api/export/NAME?org=… : a list as a CSV, of what the signed-in member may see and of no other organisation. */
 function csvDoor(name: string, sheet: (ctx: Ctx, query: URLSearchParams) => Promise<Sheet>) {
+  return fileDoor(async (ctx, query) => {
+    const { columns, rows } = await sheet(ctx, query)
+    const file = `${ctx.actor.orgSlug}-${name}-${ctx.now.toISOString().slice(0, 10)}.csv`
+    return new Response(csvText(columns, rows), {
+      headers: {
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': `attachment; filename="${file}"`,
+        'cache-control': 'no-store',
+      },
+    })
+  })
+}
+
+function fileDoor(file: (ctx: Ctx, query: URLSearchParams, request: Request) => Promise<Response>) {
   return async (request: Request): Promise<Response> => {
     const url = new URL(request.url)
     try {
@@ -27,16 +44,7 @@ function csvDoor(name: string, sheet: (ctx: Ctx, query: URLSearchParams) => Prom
       if (!actor) throw new AppError('NOT_SIGNED_IN', 'Sign in first.')
       if (url.searchParams.get('org') !== actor.orgSlug)
         throw new AppError('NOT_FOUND', 'There is no such organisation.')
-      const ctx = openContext(actor)
-      const { columns, rows } = await sheet(ctx, url.searchParams)
-      const file = `${actor.orgSlug}-${name}-${ctx.now.toISOString().slice(0, 10)}.csv`
-      return new Response(csvText(columns, rows), {
-        headers: {
-          'content-type': 'text/csv; charset=utf-8; header=present',
-          'content-disposition': `attachment; filename="${file}"`,
-          'cache-control': 'no-store',
-        },
-      })
+      return await file(openContext(actor), url.searchParams, request)
     } catch (error) {
       return errorResponse(error, url.pathname)
     }
@@ -175,3 +183,12 @@ export const spendCsv = csvDoor('spend', async (ctx, query) => ({
   columns: SPEND_COLUMNS,
   rows: await spendCsvRows(ctx, readSpendQuery(query)),
 }))
+
+/** Usage of a `month`, or of days `from` and `to`, as FOCUS rows: the same file as programs read at /api/v1/focus. */
+export const focusFile = fileDoor(async (ctx, query, request) =>
+  focusResponse(await focusExport(ctx, focusAsked(query)), {
+    format: oneOf(query, 'format', FOCUS_FORMATS),
+    org: ctx.actor.orgSlug,
+    request,
+  }),
+)

@@ -9,6 +9,7 @@ import { overviewRouter } from './routers/overview.ts'
 import { sessionRouter } from './routers/session.ts'
 import { settingsRouter } from './routers/settings.ts'
 import { spendRouter } from './routers/spend.ts'
+import { tokenRouter } from './routers/token.ts'
 import { router } from './trpc.ts'
 
 /** Everything that people's pages call. Connectors and credentials have /api/v1. */
@@ -24,6 +25,7 @@ export const appRouter = router({
   session: sessionRouter,
   settings: settingsRouter,
   spend: spendRouter,
+  token: tokenRouter,
 })
 /** The one thing of the server that client parts may import, as a type. */
 export type AppRouter = typeof appRouter

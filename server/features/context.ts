@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '#core/actor.ts'
+import type { Actor, TokenActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import { type IdKind, makeId } from '#core/id.ts'
 import { type Db, database } from '../db.ts'
 import { env } from '../env.ts'
 
 /** What every feature function gets: the clock is read once, at the door. */
-export type FeatureContext<A extends Actor = Actor> = {
+export type FeatureContext<A extends Actor | TokenActor = Actor> = {
   db: Db
   actor: A
   now: Date
@@ -16,7 +16,7 @@ export type FeatureContext<A extends Actor = Actor> = {
 }
 
 /** {@link openVisit} of somebody. */
-export function openContext<A extends Actor>(actor: A): FeatureContext<A> {
+export function openContext<A extends Actor | TokenActor>(actor: A): FeatureContext<A> {
   return { ...openVisit(), actor }
 }
 

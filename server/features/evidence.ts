@@ -24,6 +24,7 @@ export type Happening = {
           | 'credential'
           | 'organisation'
           | 'grant'
+          | 'token'
         id: string
       }
   data?: { [key: string]: Json }

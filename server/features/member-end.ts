@@ -26,6 +26,7 @@ export async function endPresence(
     where: { memberId: member.id, revokedAt: null },
     data: { revokedAt: now },
   })
+  const programs = await endApiTokens(tx, member.id, now)
   // A code that lies in the lost laptop's mail must not bring it back.
   await tx.signInAttempt.updateMany({ where: { email: member.email, usedAt: null }, data: { usedAt: now } })
   // After what begins them: whoever redeems a code or a link right now holds its row, so their session is there by now.
@@ -41,7 +42,7 @@ export async function endPresence(
     await notify(tx, { org: member.orgId, what: 'machine', machine: id })
     await recordEvidence(tx, ctx, { kind: 'machine.revoked', subject: { kind: 'machine', id }, data: { why } })
   }
-  return { sessions: sessions.count, tokens: tokens.count, machines: machines.length }
+  return { sessions: sessions.count, tokens: tokens.count + programs, machines: machines.length }
 }
 
 /**
@@ -50,6 +51,17 @@ export async function endPresence(
  */
 export async function endLogins(tx: Tx, memberId: string, now: Date): Promise<void> {
   await tx.adminLogin.updateMany({ where: { memberId, takenAt: null, deniedAt: null }, data: { deniedAt: now } })
+}
+
+/** Ends the tokens for programs that a member made: whoever may not make one any more leaves none behind. @returns how many */
+export async function endApiTokens(tx: Tx, memberId: string, now: Date): Promise<number> {
+  // Whoever makes one right now holds the member's row, so it is there by then.
+  await tx.$queryRaw`select 1 from "Member" where id = ${memberId} for no key update`
+  const { count } = await tx.apiToken.updateMany({
+    where: { memberId, endedAt: null, expiresAt: { gt: now } },
+    data: { endedAt: now },
+  })
+  return count
 }
 
 /**

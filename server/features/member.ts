@@ -1,14 +1,14 @@
 import type { MemberActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import { demand, demandFresh, maySetRole } from '#core/permission.ts'
-import type { Role } from '#core/role.ts'
+import { type Role, roleAtLeast } from '#core/role.ts'
 import type { Member } from '#generated/prisma/client.ts'
 import { notify } from '../bus.ts'
 import type { Tx } from '../db.ts'
 import { isRefusal } from '../db-refusal.ts'
 import { type FeatureContext, notFound } from './context.ts'
 import { personRef, recordEvidence } from './evidence.ts'
-import { endLogins, endPresence, lockMachines } from './member-end.ts'
+import { endApiTokens, endLogins, endPresence, lockMachines } from './member-end.ts'
 
 export type MemberRow = {
   id: string
@@ -127,11 +127,13 @@ export async function changeRole(ctx: FeatureContext, input: { id: string; role:
         where: { id: member.id },
         data: { role: input.role, roleChangedBy: actor.memberId, roleChangedAt: ctx.now },
       })
+      // Tokens for programs stand on the right of whoever made them, and do not come back with it.
+      const tokens = roleAtLeast(input.role, 'admin') ? 0 : await endApiTokens(tx, member.id, ctx.now)
       await notify(tx, { org: actor.orgId, what: 'member' })
       await recordEvidence(tx, ctx, {
         kind: 'member.role_changed',
         subject: { kind: 'member', id: member.id },
-        data: { from: member.role, to: input.role },
+        data: { from: member.role, to: input.role, ...(tokens > 0 ? { tokens } : {}) },
       })
     }),
   )

@@ -24,6 +24,8 @@ const RATE_LIMITS = {
   /** One look a minute, twice over, and the runs that look before they start. */
   budgetsByMachine: { most: 300, windowMs: TEN_MINUTES_MS, message: 'This machine asked for budgets too often.' },
   reservationByMachine: { most: 3000, windowMs: TEN_MINUTES_MS, message: 'This machine made too many reservations.' },
+  /** A program that reads every second. */
+  apiByToken: { most: 600, windowMs: TEN_MINUTES_MS, message: 'This token was used too often.' },
   deviceLinkByMachine: { most: 30, windowMs: TEN_MINUTES_MS, message: 'This machine asked for too many links.' },
 } as const satisfies Record<string, RateLimit>
 export type RateName = keyof typeof RATE_LIMITS

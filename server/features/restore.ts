@@ -93,6 +93,7 @@ async function endSignIns(tx: Tx, orgId: string, now: Date): Promise<void> {
     where: { orgId, kind: { in: ['admin', 'deviceLink', 'join'] }, revokedAt: null },
     data: { revokedAt: now },
   })
+  await tx.apiToken.updateMany({ where: { orgId, endedAt: null }, data: { endedAt: now } })
   await tx.session.deleteMany({ where: { orgId } })
 }
 

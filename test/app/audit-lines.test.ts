@@ -222,6 +222,13 @@ const EXAMPLES: Example[] = [
   ['tenant.contact_changed', null, { tenant: 'acme', removed: true }, 'tenant acme, nobody is mailed now'],
   ['figures.granted', ADA, { of: 'salted', until: '2026-12-24' }, 'Ada may see the figures of Yara until 2026-12-24'],
   ['figures.grant_ended', ADA, {}, 'Ada no longer sees the figures of everybody'],
+  [
+    'token.made',
+    null,
+    { start: 'hpt_abcd', scopes: ['spend.read'], until: '2026-12-24' },
+    'hpt_abcd…, good until 2026-12-24, may read spend',
+  ],
+  ['token.ended', null, { start: 'hpt_abcd' }, 'hpt_abcd…'],
 ]
 
 test.each(EXAMPLES)('%s says to whom or what it happened', (kind, subject, data, line) => {

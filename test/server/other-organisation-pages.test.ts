@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ApprovalRequest, requestDigest } from '#core/approval/request.ts'
 import { parseJoinLine } from '#core/join-line.ts'
 import { makeToken } from '#core/token.ts'
-import { approvalCsv, auditCsv, machineCsv, memberCsv, ruleSetCsv, spendCsv } from '#server/api/csv-doors.ts'
+import { approvalCsv, auditCsv, focusFile, machineCsv, memberCsv, ruleSetCsv, spendCsv } from '#server/api/csv-doors.ts'
 import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { cookieName } from '#server/auth/cookies.ts'
@@ -41,6 +41,7 @@ async function signedIn(): Promise<string> {
 const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
   approvals: approvalCsv,
   audit: auditCsv,
+  focus: focusFile,
   machines: machineCsv,
   members: memberCsv,
   'rule-sets': ruleSetCsv,
@@ -54,11 +55,12 @@ describe('lists as CSV', () => {
 
   it.each(Object.keys(SHEETS))('%s: of the session’s own organisation only, whatever it is asked about', async name => {
     const token = await signedIn()
-    const get = (org: string, cookie = `${cookieName('session')}=${token}`, query = '') =>
+    const month = name === 'focus' ? '&month=2026-11' : ''
+    const get = (org: string, cookie = `${cookieName('session')}=${token}`, query = month) =>
       SHEETS[name]!(new Request(`http://localhost:3000/api/export/${name}?org=${org}${query}`, { headers: { cookie } }))
     const before = await snapshot()
     for (const asked of ['', ...[theirs.handle, theirs.member, theirs.machine.id].flatMap(asAsked)]) {
-      const mine = await get(own.slug, undefined, asked)
+      const mine = await get(own.slug, undefined, asked + month)
       expect([asked, mine.status]).toEqual([asked, 200])
       expectNothingOfTheirs([await mine.text(), [...mine.headers]])
     }

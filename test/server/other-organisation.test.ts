@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { isAppError } from '#core/error.ts'
 import { makeToken } from '#core/token.ts'
+import * as programs from '#server/api/program-doors.ts'
 import { appRouter } from '#server/api/root.ts'
 import { createCallerFactory } from '#server/api/trpc.ts'
 import { admin, ask, doors, joinBody, reportOf, signReport } from '../support/connector.ts'
@@ -18,6 +19,7 @@ import {
   me,
   mine,
   myCredential,
+  myToken,
   own,
   snapshot,
   theirs,
@@ -105,6 +107,9 @@ const PROCEDURES: Record<string, Case> = {
   'settings.removeConnection': at(() => ({ id: theirs.connection })),
   'settings.revokeCredential': at(() => ({ id: theirs.credential })),
   'settings.confirmRestore': ownOnly,
+  'token.list': ownOnly,
+  'token.make': { input: () => ({ name: 'x', scopes: ['spend.read'] }), expect: 'own' },
+  'token.end': at(() => ({ id: theirs.token })),
   'spend.keys': ownOnly,
   'spend.report': { input: () => ({ ...someTime, by: 'tenant' }), expect: 'own' },
   'spend.quarantine': ownOnly,
@@ -268,6 +273,18 @@ const ROUTES: Record<string, () => Record<string, { status: number | 'own'; call
   'reservations/[id]/release': () => ({
     theirs: { status: 404, call: post(doors.postRelease, mine.token, {}, { id: theirs.reservation }) },
   }),
+  spend: () => ({
+    ours: { status: 'own', call: get(programs.getSpend, myToken, '?by=tenant') },
+    'narrowed to their machine': {
+      status: 'own',
+      call: get(programs.getSpend, myToken, `?by=tenant&filter=machine:${theirs.machine.id}&format=csv`),
+    },
+    'their member': {
+      status: 403,
+      call: get(programs.getSpend, myToken, `?by=tenant&filter=member:${theirs.member}`),
+    },
+  }),
+  focus: () => ({ ours: { status: 'own', call: get(programs.getFocus, myToken, '?from=2026-01-01&to=2026-12-31') } }),
   'sign-in-links': () => ({ ours: { status: 'own', call: post(doors.postSignInLink, mine.token, undefined) } }),
   // a login of theirs may be begun by anybody; that none of us can confirm it is adminLogin.confirm above
   'admin/login': () => ({
@@ -322,7 +339,7 @@ describe('routes below /api/v1', () => {
       const file = readFileSync(path.join(V1, route, 'route.ts'), 'utf8')
       const handlers = [...file.matchAll(/(\w+) as (?:GET|HEAD|POST|PUT|PATCH|DELETE)\b/g)].map(([, name]) => name!)
       expect(handlers, route).not.toEqual([])
-      return handlers.filter(name => !new RegExp(`\\b(doors|admin)\\.${name}\\b`).test(cases))
+      return handlers.filter(name => !new RegExp(`\\b(doors|admin|programs)\\.${name}\\b`).test(cases))
     })
     expect(untried).toEqual([])
   })

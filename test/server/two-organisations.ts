@@ -4,6 +4,7 @@ import type { ApprovalRequest } from '#core/approval/request.ts'
 import { makeToken } from '#core/token.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
 import { reserve } from '#server/features/budget/reserve.ts'
+import { makeApiToken } from '#server/features/api-token.ts'
 import { startAdminLogin } from '#server/features/credential.ts'
 import { grantFigures } from '#server/features/spend/grant.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
@@ -42,12 +43,14 @@ export type Theirs = {
   reservation: string
   userCode: string
   grant: string
+  token: string
   request: ApprovalRequest
 }
 export let own: TestOrganisation
 export let me: MemberActor
 export let mine: TestMachine
 export let myCredential: string
+export let myToken: string
 export let theirs: Theirs
 let marks: string[]
 
@@ -57,6 +60,7 @@ beforeAll(async () => {
   mine = await makeMachine(db.prisma, own, own.ownerId, 'mine')
   await publish(db.prisma, own, costRule('lead'))
   myCredential = await giveCredential(own, own.ownerId)
+  myToken = (await makeApiToken(contextOf(db.prisma, me), { name: 'mine', scopes: ['spend.read'] })).token
   theirs = await fill()
   const rows = await db.admin.query(`select jws, digest, text from "RuleSetVersion" where "orgId" = $1`, [
     theirs.org.id,
@@ -77,6 +81,7 @@ beforeAll(async () => {
     'elsewhere-rule',
     'elsewhere-budget',
     'elsewhere-tenant',
+    'elsewhere-token',
     'their own reason',
     rows.rows[0].digest,
     rows.rows[0].jws,
@@ -151,7 +156,8 @@ async function fill(): Promise<Theirs> {
   const credential = `crd_${hashToken(await giveCredential(org, org.ownerId)).slice(0, 16)}`
   const { userCode } = await startAdminLogin(owner, { org: org.slug, label: 'their-laptop' })
   const { id: grant } = await grantFigures(owner, { holderId: org.ownerId, reason: 'their own reason', days: 5 })
-  return { org, member, machine, handle, invitation, connection, credential, reservation, userCode, grant, request }
+  const { id: token } = await makeApiToken(owner, { name: 'elsewhere-token', scopes: ['spend.read'] })
+  return { org, member, machine, handle, invitation, connection, credential, reservation, userCode, grant, token, request }
 }
 
 /** Every row that belongs to the other organisation, in one value: nothing that we do from outside may change it. */

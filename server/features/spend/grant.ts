@@ -1,4 +1,4 @@
-import type { MemberActor } from '#core/actor.ts'
+import type { MemberActor, TokenActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import { demand, figuresSeenBy } from '#core/permission.ts'
@@ -10,14 +10,17 @@ import type { Seen } from './sums.ts'
 
 type Ctx = FeatureContext<MemberActor>
 
-/** Whose own figures the actor sees right now. */
-export async function figuresSeenIn(ctx: Ctx): Promise<Seen> {
+/** Whose own figures the actor sees right now. A program is nobody, and sees nobody's. */
+export async function figuresSeenIn(ctx: FeatureContext<MemberActor | TokenActor>): Promise<Seen> {
+  if (!isMember(ctx)) return new Set()
   const grants = await ctx.db.figuresGrant.findMany({
     where: { orgId: ctx.actor.orgId, holderId: ctx.actor.memberId, endedAt: null, expiresAt: { gt: ctx.now } },
     select: { holderId: true, subjectId: true, expiresAt: true, endedAt: true },
   })
   return figuresSeenBy(ctx.actor, grants, ctx.now)
 }
+
+const isMember = (ctx: FeatureContext<MemberActor | TokenActor>): ctx is Ctx => ctx.actor.kind === 'member'
 
 export type GrantRow = {
   id: string

@@ -1,4 +1,4 @@
-import type { MemberActor } from '#core/actor.ts'
+import type { MemberActor, TokenActor } from '#core/actor.ts'
 import type { Basis } from '#core/budget/budget.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
@@ -17,7 +17,7 @@ import { figuresSeenIn } from './grant.ts'
 import { type Period, type PeriodText, readPeriod, type Step } from './period.ts'
 import { type Seen, sumUsage, WITHHELD } from './sums.ts'
 
-type Ctx = FeatureContext<MemberActor>
+type Ctx = FeatureContext<MemberActor | TokenActor>
 
 export type ReportAsked = PeriodText & {
   /** `tenant`, `project`, any other tag's key, or `client`, `provider`, `model`, `machine`, `member`. */

@@ -1,4 +1,4 @@
-import type { MemberActor } from '#core/actor.ts'
+import type { MemberActor, TokenActor } from '#core/actor.ts'
 import { BASES, type Basis } from '#core/budget/budget.ts'
 import type { CsvValue } from '#core/csv.ts'
 import { AppError } from '#core/error.ts'
@@ -28,7 +28,10 @@ export const SPEND_COLUMNS: readonly string[] = [
 ]
 
 /** The report as rows; with steps one for each step and value. They add up to the page's total. */
-export async function spendCsvRows(ctx: FeatureContext<MemberActor>, asked: ReportAsked): Promise<CsvValue[][]> {
+export async function spendCsvRows(
+  ctx: FeatureContext<MemberActor | TokenActor>,
+  asked: ReportAsked,
+): Promise<CsvValue[][]> {
   const { rows, steps, zone, by } = await spendReport(ctx, asked)
   const labels = new Map(rows.map(({ value, label }) => [value, label]))
   const line = (start: string, value: string | null, total: TotalShown): CsvValue[] => [

@@ -49,7 +49,7 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     `${who(subject)} as ${text(data.role)}`,
     data.how === 'invitation' ? 'by invitation' : data.how === 'created' && 'with the organisation',
   ],
-  'member.role_changed': ({ subject, data }) => [`${who(subject)}: ${text(data.from)} → ${text(data.to)}`],
+  'member.role_changed': ({ subject, data }) => [`${who(subject)}: ${text(data.from)} → ${text(data.to)}`, ended(data)],
   'member.removed': ({ subject, data }) => [`${who(subject)}, who was ${text(data.role)}`, ended(data)],
   'member.signed_in': ({ data, mentioned }) => [
     data.connection !== undefined
@@ -151,6 +151,11 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     `${who(row.subject)} may see the figures of ${granted(row)} until ${text(row.data.until)}`,
   ],
   'figures.grant_ended': row => [`${who(row.subject)} no longer sees the figures of ${granted(row)}`],
+  'token.made': ({ data }) => [
+    `${text(data.start)}…, good until ${text(data.until)}`,
+    Array.isArray(data.scopes) && `may read ${data.scopes.map(scopeName).join(' and ')}`,
+  ],
+  'token.ended': ({ data }) => [`${text(data.start)}…`],
   'approval.requested': ({ subject, data }) => [
     `${who(subject)} for ${rules(data.rules)}`,
     `${Number(data.approvals) > 1 ? `${text(data.approvals)} times ` : ''}${text(data.role)} or above`,
@@ -181,6 +186,7 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
   'approval.revoked': ({ subject, data }) => [who(subject), END_WHYS[String(data.why)] ?? text(data.why)],
 }
 
+const scopeName = (scope: Json): string => (scope === 'spend.read' ? 'spend' : text(scope))
 const who = (named: Row['subject']): string => (named ? whoText(named) : 'somebody')
 const clientName = (client: Json | undefined): string => CLIENT_NAMES[client as Client] ?? text(client)
 const level = (name: Json | undefined): string => LEVEL_WORDS[String(name)]?.word ?? text(name)

@@ -56,6 +56,8 @@ export const KIND_WORDS: Record<EvidenceKind, string> = {
   'tenant.contact_changed': 'Contact of a tenant changed',
   'figures.granted': 'Sight of own figures granted',
   'figures.grant_ended': 'Sight of own figures ended',
+  'token.made': 'Token for programs made',
+  'token.ended': 'Token for programs ended',
 }
 
 /** The nouns that kinds begin with, as groups of a filter. */
@@ -75,6 +77,7 @@ const NOUN_WORDS: Record<string, string> = {
   statement: 'Statements',
   tenant: 'Tenants',
   figures: 'Sight of own figures',
+  token: 'Tokens for programs',
 }
 
 /** What should catch the eye of whoever reads the list. */

@@ -1,0 +1,1 @@
+export { focusFile as GET } from '#server/api/csv-doors.ts'

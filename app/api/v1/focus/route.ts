@@ -1,0 +1,1 @@
+export { getFocus as GET } from '#server/api/program-doors.ts'

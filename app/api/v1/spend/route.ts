@@ -1,0 +1,1 @@
+export { getSpend as GET } from '#server/api/program-doors.ts'

@@ -1,0 +1,72 @@
+import { type FocusRow, focusCsvHead, focusCsvLine, focusJson } from '#core/focus.ts'
+import type { FocusExport } from '../features/spend/focus-export.ts'
+
+export const FOCUS_FORMATS = ['csv', 'jsonl'] as const
+export type FocusFormat = (typeof FOCUS_FORMATS)[number]
+
+const TYPES: Record<FocusFormat, string> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  jsonl: 'application/x-ndjson; charset=utf-8',
+}
+/** Letters that are sent at once. */
+const CHUNK = 64 * 1024
+
+/** A FOCUS export as a file that is written while it is read. The same rows again are answered with 304 to whoever has them. */
+export function focusResponse(
+  { range, mark, rows }: FocusExport,
+  { format, org, request }: { format: FocusFormat; org: string; request: Request },
+): Response {
+  const etag = `"focus-${format}-${mark}"`
+  const headers = {
+    etag,
+    'cache-control': 'private, no-cache',
+    'content-type': TYPES[format],
+    'content-disposition': `attachment; filename="${org}-focus-${rangeName(range)}.${format}"`,
+  }
+  if (isKnown(request, etag)) return new Response(null, { status: 304, headers })
+  return new Response(streamOf(rows, format), { headers })
+}
+
+/** Whether the caller has what this mark names. */
+export const isKnown = (request: Request, etag: string): boolean =>
+  (request.headers.get('if-none-match') ?? '').split(',').some(one => one.trim() === etag)
+
+/** `2026-11` for a whole month, else `2026-11-01-to-2026-11-15`, both ends in it. */
+function rangeName({ from, to }: FocusExport['range']): string {
+  const next = new Date(Date.UTC(Number(from.slice(0, 4)), Number(from.slice(5, 7)), 1)).toISOString().slice(0, 10)
+  if (from.endsWith('-01') && to === next) return from.slice(0, 7)
+  return `${from}-to-${new Date(Date.parse(`${to}T00:00:00Z`) - 1).toISOString().slice(0, 10)}`
+}
+
+/** Rows as text, a piece at a time and only as fast as it is taken. What fails on the way breaks the file off, and the caller sees it. */
+function streamOf(rows: AsyncGenerator<FocusRow, void, undefined>, format: FocusFormat): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const line = format === 'csv' ? focusCsvLine : (row: FocusRow) => `${JSON.stringify(focusJson(row))}\n`
+  let text = format === 'csv' ? focusCsvHead() : ''
+  return new ReadableStream({
+    async pull(controller) {
+      let done = false
+      while (text.length < CHUNK && !done) {
+        const next = await rows.next()
+        if (next.done) done = true
+        else text += line(next.value)
+      }
+      if (text !== '') controller.enqueue(encoder.encode(text))
+      text = ''
+      if (done) controller.close()
+    },
+    async cancel() {
+      await rows.return(undefined)
+    },
+  })
+}
+
+/** Which days an address asks for. */
+export function focusAsked(query: URLSearchParams): { month?: string; from?: string; to?: string } {
+  const asked: { month?: string; from?: string; to?: string } = {}
+  for (const name of ['month', 'from', 'to'] as const) {
+    const text = query.get(name)
+    if (text !== null) asked[name] = text
+  }
+  return asked
+}
