@@ -152,10 +152,10 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
   ],
   'figures.grant_ended': row => [`${who(row.subject)} no longer sees the figures of ${granted(row)}`],
   'token.made': ({ data }) => [
-    `${text(data.start)}…, good until ${text(data.until)}`,
+    `${String(data.start)}…, good until ${text(data.until)}`,
     Array.isArray(data.scopes) && `may read ${data.scopes.map(scopeName).join(' and ')}`,
   ],
-  'token.ended': ({ data }) => [`${text(data.start)}…`],
+  'token.ended': ({ data }) => [`${String(data.start)}…`],
   'approval.requested': ({ subject, data }) => [
     `${who(subject)} for ${rules(data.rules)}`,
     `${Number(data.approvals) > 1 ? `${text(data.approvals)} times ` : ''}${text(data.role)} or above`,
