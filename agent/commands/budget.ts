@@ -40,17 +40,17 @@ export const budget: Command = {
   async run({ args, home, json, terminal }) {
     const { budgets, problem } = await readBudgets(home, args[0], text => terminal.note(text))
     const exhausted = budgets.some(one => one.exhausted && !isUnread(one))
-    // amounts of different currencies cannot be compared: the cap is in dollars, the currency that prices are in
-    const caps = budgets.filter(one => one.currency === 'USD' && !isUnread(one))
+    // the cap is in dollars, the currency that prices are in; what is left of other budgets at today's rate
+    const caps = budgets.filter(one => one.leftUsd !== undefined && !isUnread(one))
     const binding = caps.reduce<ShownBudget | undefined>(
-      (least, one) => (least === undefined || pico(one.left) < pico(least.left) ? one : least),
+      (least, one) => (least === undefined || pico(one.leftUsd!) < pico(least.leftUsd!) ? one : least),
       undefined,
     )
     if (json)
       terminal.json({
         budgets: budgets.map(one => ({ ...one, unread: isUnread(one) })),
         exhausted,
-        nextRunCap: binding ? { amount: binding.left, currency: 'USD', budget: binding.name } : null,
+        nextRunCap: binding ? { amount: binding.leftUsd, currency: 'USD', budget: binding.name } : null,
         ...(problem ? { problem } : {}),
       })
     else {
@@ -62,7 +62,7 @@ export const budget: Command = {
           `The organisation’s budgets could not be asked for (${localTime(problem.at)}): ${plain(problem.message, 200)}`,
         )
       if (binding)
-        terminal.line(`The next run may spend at most ${money(binding.left, 'USD')} (${plain(binding.name, 80)}).`)
+        terminal.line(`The next run may spend at most ${money(binding.leftUsd!, 'USD')} (${plain(binding.name, 80)}).`)
     }
     return exhausted ? EXIT.exhausted : EXIT.ok
   },

@@ -19,8 +19,10 @@ import { resetLabel, type Window, windowAt } from '#core/budget/window.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { type FigureReading, isFresh } from '#core/figure.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
+import type { ExchangeRates } from '#core/spend/exchange.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import { spendOf } from './attribute.ts'
+import { type Converter, converterFor, IN_DOLLARS, toldRates } from './budget-rates.ts'
 import { type Cell, Cells, countsFor, isOfShare } from './cells.ts'
 import type { Meter } from './meter.ts'
 
@@ -36,6 +38,8 @@ type Spent = {
   from: number
   to: number
   belongs(cell: Pick<Cell, 'tags' | 'workspace'>): boolean
+  /** Undefined: its currency has no rate that is known here. */
+  converter: Converter | undefined
   use(own: bigint): Use | undefined
 }
 type Counted = {
@@ -43,7 +47,7 @@ type Counted = {
   readable: Omit<ReadableBudget, 'use'>
   spent: Spent
   own: bigint
-  shown: Omit<ShownBudget, 'used' | 'left' | 'pct' | 'exhausted'>
+  shown: Omit<ShownBudget, 'used' | 'left' | 'leftUsd' | 'pct' | 'exhausted'>
 }
 
 /** A budget as commands show it. Amounts are exact decimals of its currency. */
@@ -56,6 +60,8 @@ export type ShownBudget = {
   currency: string
   used: string
   left: string
+  /** The same in dollars of today; absent where no rate is known. */
+  leftUsd?: string
   pct: string
   exhausted: boolean
   windowStart: string
@@ -165,13 +171,14 @@ export class Budgets {
     const cells =
       starts.length === 0 ? [] : await this.cells.since(Math.min(...starts), meter(), team && usageSince(team))
     const counted: Counted[] = []
-    for (const budget of fleetBudgets) counted.push(this.countFleet(budget, fleet!.cut, cells))
+    const rates = toldRates(fleet?.exchange)
+    for (const budget of fleetBudgets) counted.push(this.countFleet(budget, fleet!.cut, cells, rates))
     for (const [i, budget] of local.entries()) counted.push(...countLocal(budget, windows[i]!, cells, at))
     this.counted = counted
     this.local = local.map((budget, i) => ({ budget, window: windows[i]!, at }))
   }
 
-  private countFleet(budget: FleetBudget, cut: string, cells: readonly Cell[]): Counted {
+  private countFleet(budget: FleetBudget, cut: string, cells: readonly Cell[], rates: ExchangeRates): Counted {
     const { name, of, amount, currency, basis, windowStart, windowEnd, zone, used, own } = budget
     const { team } = this.deps.membership()!
     const from = Date.parse(windowStart)
@@ -190,8 +197,8 @@ export class Budgets {
       end: to,
       cutAt: Date.parse(cut),
     }
-    // prices are in dollars: what this machine has spent since the count is not known in another currency
-    const isComparable = currency === 'USD'
+    // prices are in dollars: without a rate of each day, what this machine has spent since the count is not known
+    const converter = converterFor(rates, currency, from)
     const mine = cells.filter(
       cell =>
         !cell.isBefore && cell.startMs >= from && cell.startMs < to && belongs(cell) && countsFor(basis, cell.covered),
@@ -203,12 +210,13 @@ export class Budgets {
         observedAt: fleet.cutAt,
         source: 'fleet',
       },
-      own: sum(mine),
+      own: converter?.sum(mine) ?? 0n,
       spent: {
         from,
         to,
-        belongs: cell => isComparable && basis === 'equivalent' && belongs(cell),
-        use: ownNow => useSince(fleet, isComparable ? ownNow : fleet.own, this.deps.now()),
+        converter,
+        belongs: cell => basis === 'equivalent' && belongs(cell),
+        use: ownNow => useSince(fleet, converter ? ownNow : fleet.own, this.deps.now()),
       },
       shown: {
         name: `org:${name}`,
@@ -220,7 +228,9 @@ export class Budgets {
         windowEnd,
         resets: `${new Date(to).toISOString().slice(0, 16).replace('T', ' ')} UTC (${zone})`,
         countedAt: cut,
-        notes: isComparable ? [] : [`what this machine has spent since the count is not added: prices are in USD`],
+        notes: converter
+          ? []
+          : [`what this machine has spent since the count is not added: no rate of ${currency} is known`],
       },
     }
   }
@@ -247,22 +257,24 @@ export class Budgets {
   shownFor(call: Caller): ShownBudget[] {
     return this.sharesOf(call).flatMap(one => {
       const use = this.useOf(one, [])
-      return use === undefined || !mayDrawOn(one.readable.for, call) ? [] : show(one.shown, use)
+      return use === undefined || !mayDrawOn(one.readable.for, call) ? [] : show(one, use, this.deps.now())
     })
   }
 
   private useOf({ spent, own }: Counted, live: readonly Live[]): Use | undefined {
     if (this.deps.now() >= spent.to) return undefined
-    let now = own
-    for (const session of live) if (spent.belongs(session)) now += session.pico
-    return spent.use(now)
+    const { converter } = spent
+    if (!converter) return spent.use(own)
+    // rounded once, so that dollars stay what they are and parts add up
+    const since = live.reduce((sum, session) => (spent.belongs(session) ? sum + session.pico : sum), 0n)
+    return spent.use(own + converter.fromUsd(since, this.deps.now()))
   }
 
   /** For people: every budget that can be read, and what is wrong with its figure. */
   shown(live: readonly Live[]): ShownBudget[] {
     return this.counted.flatMap(one => {
       const use = this.useOf(one, live)
-      return use === undefined ? [] : show(one.shown, use)
+      return use === undefined ? [] : show(one, use, this.deps.now())
     })
   }
 }
@@ -289,12 +301,12 @@ function untouched({ cut, budgets }: FleetBudgets, set: TrustedRuleSet | undefin
 }
 
 const pico = (text: string): bigint => parseDecimal(text) ?? 0n
-const sum = (cells: readonly Cell[]) => cells.reduce((all, cell) => all + cell.pico, 0n)
 
-const show = (shown: Counted['shown'], use: Use): ShownBudget => ({
+const show = ({ shown, spent: { converter } }: Counted, use: Use, now: number): ShownBudget => ({
   ...shown,
   used: formatDecimal(use.used),
   left: formatDecimal(remaining(use)),
+  ...(converter ? { leftUsd: formatDecimal(converter.toUsd(remaining(use), now)) } : {}),
   pct: (usedPct(use).value / 1_000_000).toFixed(1),
   exhausted: isExhausted(use),
 })
@@ -311,7 +323,7 @@ function countLocal(budget: LocalBudget, window: Window, all: readonly Cell[], a
     scope === 'workspace' ? workspace : tags[keyOf(scope)]
   const values = scope === 'global' ? [undefined] : [...new Set(cells.map(nameOf))].filter(v => v !== undefined)
   return values.map(value =>
-    localShare(budget, window, value, sum(cells.filter(cell => isOfShare(scope, value, cell))), at),
+    localShare(budget, window, value, IN_DOLLARS.sum(cells.filter(cell => isOfShare(scope, value, cell))), at),
   )
 }
 
@@ -340,6 +352,7 @@ function localShare(budget: LocalBudget, window: Window, value: string | undefin
       from: window.start,
       to: window.end,
       belongs: cell => basis === 'equivalent' && isOfShare(scope, value, cell),
+      converter: IN_DOLLARS,
       use: used => ({ limit: pico(amount), used }),
     },
     shown: {

@@ -4,6 +4,7 @@ import { AppError } from '#core/error.ts'
 import { openJws } from '#core/jws.ts'
 import type { Crypto } from '#core/key.ts'
 import { keysOf, type Root } from '#core/root.ts'
+import { CURRENCY, RATE_PLACES } from '#core/spend/exchange.ts'
 import { BASES, BUDGET_NAME } from './budget.ts'
 import { IDEMPOTENCY_KEY, MAX_LEASE_S, MIN_LEASE_S } from './reserve.ts'
 
@@ -39,6 +40,16 @@ export const FleetBudget = z.looseObject({
 })
 export type FleetBudget = z.infer<typeof FleetBudget>
 
+/** What a dollar is in a budget's currency from a UTC day on. */
+const FleetRate = z.strictObject({
+  currency: z.string().check(z.regex(CURRENCY)),
+  from: z.iso.date(),
+  perUsd: z.string().check(
+    z.maxLength(20),
+    z.refine(text => (parseDecimal(text, RATE_PLACES) ?? 0n) > 0n),
+  ),
+})
+
 export const FleetBudgets = z.looseObject({
   v: z.literal(1),
   org: z.string(),
@@ -47,6 +58,11 @@ export const FleetBudgets = z.looseObject({
   at: time,
   cut: time,
   budgets: z.array(FleetBudget),
+  /**
+   * The rates that the fleet's use in other currencies than the dollar was counted with, and a machine's own is to be: of each
+   * such currency every entry that holds on a day of its budgets' windows. Absent where all budgets are in dollars.
+   */
+  exchange: z.optional(z.array(FleetRate).check(z.maxLength(50_000))),
 })
 export type FleetBudgets = z.infer<typeof FleetBudgets>
 

@@ -79,6 +79,13 @@ export const perUsdOn = (rates: ExchangeRates, currency: string, day: string): b
 export const hasRateSince = (rates: ExchangeRates, currency: string, day: string): boolean =>
   currency === 'USD' || (rates.get(currency)?.some(({ from }) => from <= day) ?? false)
 
+/** The entries of a currency that hold on a UTC day or later. */
+export function ratesSince(rates: ExchangeRates, currency: string, day: string): ExchangeRate[] {
+  const list = rates.get(currency) ?? []
+  const first = list.findLastIndex(({ from }) => from <= day)
+  return list.slice(Math.max(0, first)).map(({ from, text }) => ({ currency, from, perUsd: text }))
+}
+
 /** The moments (ms) inside a span at which a currency's rate changes, rising: UTC midnights. */
 export function rateChanges(rates: ExchangeRates, currency: string, start: number, end: number): number[] {
   if (currency === 'USD') return []

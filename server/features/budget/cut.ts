@@ -1,11 +1,11 @@
 import { windowAt } from '#core/budget/window.ts'
 import { formatDecimal } from '#core/decimal.ts'
+import { hasRateSince, utcDay } from '#core/spend/exchange.ts'
 import type { Db, Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { budgetsInForce, type InForce } from './in-force.ts'
-import { spendBetween } from './ledger.ts'
 import { tellSteps } from './tell.ts'
-import { type Count, countBudget, countNow, peopleOf } from './use.ts'
+import { type Count, countBudget, countNow, peopleOf, spendOfWindow } from './use.ts'
 
 type Cutting = { db: Db; now: Date; random: (bytes: number) => Uint8Array }
 
@@ -41,7 +41,7 @@ export async function cutBudgets(ctx: Cutting, orgId: string, olderThan = 0): Pr
     }
     // Before the sums: an upload between the two is in the sums and not yet in its number, never the other way round.
     const seqs = await tx.machine.findMany({ where: { orgId }, select: { id: true, usageSeq: true } })
-    const { counts } = await countNow(tx, orgId, inForce.budgets, inForce.tags, ctx.now)
+    const { counts } = await countNow(tx, orgId, inForce, ctx.now)
     const late = await countLate(tx, orgId, inForce, { since: last!.at, now: ctx.now })
     await keepCounts(tx, orgId, ctx.now, [...counts, ...late])
     await keepShares(tx, orgId, counts, new Map(seqs.map(({ id, usageSeq }) => [id, usageSeq])))
@@ -54,7 +54,7 @@ export async function cutBudgets(ctx: Cutting, orgId: string, olderThan = 0): Pr
 async function countLate(
   tx: Tx,
   orgId: string,
-  { budgets }: Pick<InForce, 'budgets'>,
+  { budgets, exchange }: Pick<InForce, 'budgets' | 'exchange'>,
   { since, now }: { since: Date; now: Date },
 ): Promise<Count[]> {
   const [late] = await tx.$queryRaw<{ first: Date | null }[]>`
@@ -74,7 +74,9 @@ async function countLate(
       const kept = own.filter(row => row.windowEnd.getTime() === end && row.windowId === window.id)
       // Of another window or zone than the budget has now: nobody asks for it any more.
       if (kept.length === 0 || window.end !== end) continue
-      const spend = await spendBetween(tx, orgId, budget.zone, [window.start, window.end])
+      // From before the first rate of the currency that the budget has now: it was counted in another one.
+      if (!hasRateSince(exchange, budget.currency, utcDay(window.start))) continue
+      const spend = await spendOfWindow(tx, orgId, budget, exchange, window)
       counts.push(
         ...countBudget(
           budget,

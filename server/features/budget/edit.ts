@@ -8,6 +8,7 @@ import { readBudget } from '#core/rules/read-budget.ts'
 import { budgetDefaults } from '../boundary.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { newestRuleSet, type Published, publishRuleSet } from '../rule-set.ts'
+import { budgetsInForce } from './in-force.ts'
 
 /** What a form says of a budget: the document's own keys and words. Everything about it is checked as in the document. */
 export type BudgetForm = Readonly<Record<string, unknown>>
@@ -27,7 +28,8 @@ export async function saveBudget(
   const defaults = await budgetDefaults(ctx.db, ctx.actor.orgId)
   const findings = new Findings()
   const tree = treeFromJson(input.budget)
-  const budget = tree && readBudget(tree, { defaults, currencies: [defaults.currency] }, findings)
+  const { exchange } = await budgetsInForce(ctx.db, ctx.actor.orgId)
+  const budget = tree && readBudget(tree, { defaults, currencies: ['USD', ...exchange.keys()] }, findings)
   if (!budget) {
     const errors = findings.errors.map(({ code, message, remedy }) => ({ code, message, remedy }))
     const [first] = errors

@@ -1,18 +1,37 @@
 import type { RuleSet } from '#core/rule-set.ts'
 import { readSpend } from '#core/rules/json.ts'
+import { compileExchange, type ExchangeRates } from '#core/spend/exchange.ts'
 import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
 
-export type InForce = Pick<ReturnType<typeof readSpend>, 'budgets' | 'tags'> & { version: number }
+export type InForce = Pick<ReturnType<typeof readSpend>, 'budgets' | 'tags'> & {
+  version: number
+  exchange: ExchangeRates
+}
+
+/** Published versions never change, so what they say is kept; the oldest look-ups are forgotten. */
+const kept = new Map<string, InForce>()
+const KEPT_MOST = 200
 
 /** The budgets of the newest published version; none, of version 0, while nothing is published. */
 export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
   const newest = await tx.ruleSetVersion.findFirst({
     where: { orgId },
     orderBy: { version: 'desc' },
-    select: { version: true, jws: true },
+    select: { version: true, digest: true },
   })
-  if (!newest) return { version: 0, budgets: [], tags: {} }
-  const { budgets, tags } = readSpend(storedPayload<RuleSet>(newest.jws))
-  return { version: newest.version, budgets, tags }
+  if (!newest) return { version: 0, budgets: [], tags: {}, exchange: new Map() }
+  const { version, digest } = newest
+  const key = `${orgId} ${version} ${digest}`
+  const held = kept.get(key)
+  if (held) return held
+  const { jws } = await tx.ruleSetVersion.findUniqueOrThrow({
+    where: { orgId_version: { orgId, version } },
+    select: { jws: true },
+  })
+  const { budgets, tags, exchange } = readSpend(storedPayload<RuleSet>(jws))
+  const read = { version, budgets, tags, exchange: compileExchange(exchange) }
+  if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
+  kept.set(key, read)
+  return read
 }

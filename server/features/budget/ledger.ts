@@ -1,5 +1,6 @@
 import { DAY_MS, dateText, startOfDay, wallDay } from '#core/budget/zone.ts'
 import { parseDecimal } from '#core/decimal.ts'
+import { type ExchangeRates, perUsdOn, rateChanges, utcDay } from '#core/spend/exchange.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
@@ -17,24 +18,25 @@ export type SeriesSpend = {
   /** 10^-12 US dollars. */
   cost: bigint
 }
+/** The same in a budget's currency: 10^-18 of its unit, exact. */
+export type CurrencySpend = Omit<SeriesSpend, 'cost'> & { atto: bigint }
 type Sum = { span: number; seriesId: number; cost: string }
 type Series = Omit<SeriesSpend, 'span' | 'cost'> & { id: number }
 
 /**
  * What the ledger holds between moments: `cuts` are n + 1 rising moments of n spans that touch each other. Summed from what
- * machines reported each time, so there is no counter that could be lost, doubled or forgotten. Where all cuts are days' starts
- * of the zone that totals are kept by, the totals of its days; else the quarter hours themselves, of one long span those at its
- * ends. All are the same sums.
+ * machines reported each time, so there is no counter that could be lost, doubled or forgotten. Spans between days' starts of
+ * the zone that totals are kept by come from the totals of its days; of others the quarter hours themselves are read, of few
+ * long ones those at their ends. All are the same sums.
  * @param together adds up what differs by machine, member and model only, under any one of them: many spans of a large fleet
  */
 export async function spendBetween(
   tx: Tx,
   orgId: string,
-  zone: string,
   cuts: readonly number[],
   { together = false } = {},
 ): Promise<SeriesSpend[]> {
-  const sums = await sumSpans({ tx, orgId, together }, zone, cuts)
+  const sums = await sumSpans({ tx, orgId, together }, cuts)
   if (sums.length === 0) return []
   const ids = `{${[...new Set(sums.map(({ seriesId }) => seriesId))].join(',')}}`
   const series = await tx.$queryRaw<Series[]>`
@@ -43,19 +45,68 @@ export async function spendBetween(
   return sums.map(({ span, seriesId, cost }) => ({ span, ...byId.get(seriesId)!, cost: parseDecimal(cost)! }))
 }
 
+/**
+ * {@link spendBetween} in a currency: each part of a span at the rate of its UTC days.
+ * @throws AppError BAD_INPUT when a day has no rate
+ */
+export async function spendIn(
+  tx: Tx,
+  orgId: string,
+  { currency, exchange }: { currency: string; exchange: ExchangeRates },
+  cuts: readonly number[],
+  options: { together?: boolean } = {},
+): Promise<CurrencySpend[]> {
+  const [start, end] = [cuts[0]!, cuts.at(-1)!]
+  const all = [...new Set([...cuts, ...rateChanges(exchange, currency, start, end)])].sort((a, b) => a - b)
+  const parts = all.slice(0, -1).map(at => ({
+    span: cuts.findLastIndex(cut => cut <= at),
+    perUsd: perUsdOn(exchange, currency, utcDay(at)),
+  }))
+  const spend = await spendBetween(tx, orgId, all, options)
+  return spend.map(({ span: part, cost, ...rest }) => ({
+    ...rest,
+    span: parts[part]!.span,
+    atto: cost * parts[part]!.perUsd,
+  }))
+}
+
 type From = { tx: Tx; orgId: string; together: boolean }
 
-async function sumSpans(from: From, zone: string, cuts: readonly number[]): Promise<Sum[]> {
+/** Spans from this long on are read one by one, by totals where there are any; of shorter ones all quarter hours at once. */
+const LONG_MS = 7 * DAY_MS
+
+async function sumSpans(from: From, cuts: readonly number[]): Promise<Sum[]> {
   const { tx, orgId } = from
   const { timeZone } = await tx.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } })
-  if (zone === timeZone && cuts.every(cut => isPlainMidnight(zone, cut)))
-    return (await sumTotals(from, zone, cuts)) ?? sumBuckets(from, cuts)
-  if (cuts.length !== 2) return sumBuckets(from, cuts)
-  const [start, end] = cuts as [number, number]
+  const plain = cuts.map(cut => isPlainMidnight(timeZone, cut))
+  const isWhole = (span: number) => plain[span]! && plain[span + 1]!
+  const sums: Sum[] = []
+  for (let first = 0, next = 1; first < cuts.length - 1; first = next, next = first + 1) {
+    while (next < cuts.length - 1 && isWhole(next) === isWhole(first)) next++
+    const run = cuts.slice(first, next + 1)
+    const read = isWhole(first)
+      ? ((await sumTotals(from, timeZone, run)) ?? (await sumBuckets(from, run)))
+      : next - first > 1 && (run.at(-1)! - run[0]!) / (next - first) < LONG_MS
+        ? await sumBuckets(from, run)
+        : await sumEach(from, timeZone, run)
+    for (const sum of read) sums.push({ ...sum, span: sum.span + first })
+  }
+  return sums
+}
+
+async function sumEach(from: From, timeZone: string, cuts: readonly number[]): Promise<Sum[]> {
+  const sums: Sum[] = []
+  for (const [span, start] of cuts.slice(0, -1).entries())
+    for (const sum of await sumSpan(from, timeZone, [start, cuts[span + 1]!])) sums.push({ ...sum, span })
+  return sums
+}
+
+/** One span: the totals of its whole days, and the quarter hours at its ends. */
+async function sumSpan(from: From, timeZone: string, [start, end]: readonly [number, number]): Promise<Sum[]> {
   const first = plainMidnightFrom(timeZone, start)
   const last = wholeDaysUntil(timeZone, first, end)
   const middle = last > first ? await sumTotals(from, timeZone, [first, last]) : undefined
-  if (middle === undefined) return sumBuckets(from, cuts)
+  if (middle === undefined) return sumBuckets(from, [start, end])
   const ends = [
     [start, first],
     [last, end],
@@ -128,5 +179,3 @@ function sumBuckets(from: From, cuts: readonly number[]): Promise<Sum[]> {
     where at >= ${new Date(first)} and at < ${new Date(end)} group by 1, 2`
   return tx.$queryRaw<Sum[]>(handOn(from, sums))
 }
-
-const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

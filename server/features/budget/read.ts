@@ -6,13 +6,14 @@ import { resetLabel, type Window, windowAt, windowText } from '#core/budget/wind
 import { dateText, startOfDay, wallDay } from '#core/budget/zone.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { MICROS_PER_UNIT } from '#core/money.ts'
+import { hasRateSince, picoOf, picoParts, utcDay } from '#core/spend/exchange.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { etagOf, newestRuleSet } from '../rule-set.ts'
 import { figuresSeenIn } from '../spend/grant.ts'
-import { budgetsInForce } from './in-force.ts'
-import { type SeriesSpend, spendBetween } from './ledger.ts'
+import { budgetsInForce, type InForce } from './in-force.ts'
+import { type CurrencySpend, spendIn } from './ledger.ts'
 import { ownersOf } from './tell.ts'
-import { type Count, countBudget, countNow, type People, personsIn } from './use.ts'
+import { type Count, countNow, type People, personsIn, sumBudget } from './use.ts'
 
 /** Eight weeks and a day: what a forecast is made from. */
 const HISTORY_DAYS = 57
@@ -73,12 +74,12 @@ type Ctx = FeatureContext<MemberActor>
 export async function listBudgets(ctx: Ctx) {
   const { orgId } = ctx.actor
   const newest = await newestRuleSet(ctx.db, orgId)
-  const { budgets, tags } = await budgetsInForce(ctx.db, orgId)
-  const { counts, people } = await countNow(ctx.db, orgId, budgets, tags, ctx.now)
+  const inForce = await budgetsInForce(ctx.db, orgId)
+  const { counts, people } = await countNow(ctx.db, orgId, inForce, ctx.now)
   return {
     version: newest?.version ?? 0,
     etag: etagOf(newest),
-    budgets: await viewsOf(ctx, budgets, counts, people),
+    budgets: await viewsOf(ctx, inForce, counts, people),
     coverage: await coverageOf(ctx),
   }
 }
@@ -86,27 +87,28 @@ export async function listBudgets(ctx: Ctx) {
 /** One budget with what was spent on each day of its window: the days add up to what is used. */
 export async function getBudget(ctx: Ctx, input: { name: string; value?: string }) {
   const { orgId } = ctx.actor
-  const { budgets, tags } = await budgetsInForce(ctx.db, orgId)
-  const budget = budgets.find(({ name }) => name === input.name)
+  const inForce = await budgetsInForce(ctx.db, orgId)
+  const budget = inForce.budgets.find(({ name }) => name === input.name)
   if (!budget) throw notFound('budget')
-  const { counts, people } = await countNow(ctx.db, orgId, [budget], tags, ctx.now)
-  const [view] = await viewsOf(ctx, [budget], counts, people)
+  const alone = { ...inForce, budgets: [budget] }
+  const { counts, people } = await countNow(ctx.db, orgId, alone, ctx.now)
+  const [view] = await viewsOf(ctx, alone, counts, people)
   const share = view!.shares.find(({ value }) => value === (input.value ?? view!.shares[0]?.value))
   if (input.value !== undefined && !share) throw notFound('budget')
   const window = windowAt(budget.window, budget.zone, ctx.now.getTime())
-  const days = share ? await daysIn(ctx, budget, share.value, people, window) : []
+  const days = share ? await daysIn(ctx, inForce, budget, share.value, people, window) : []
   const newest = await newestRuleSet(ctx.db, orgId)
   return { ...view!, etag: etagOf(newest), share: share ?? null, days }
 }
 
 const isOfPersons = ({ for: whom }: Budget): boolean => whom?.key === 'member' || whom?.key === 'machine'
 
-/** Spend of each local day of a window up to now, and what it had come to at the day's end. */
-async function daysIn(ctx: Ctx, budget: Budget, value: string, people: People, window: Window) {
+/** Spend of each local day of a window up to now, and what it had come to at the day's end. The days add up to what is used. */
+async function daysIn(ctx: Ctx, inForce: InForce, budget: Budget, value: string, people: People, window: Window) {
   const first = wallDay(budget.zone, window.start)
   const last = wallDay(budget.zone, Math.min(ctx.now.getTime(), window.end - 1))
-  const { spend, dates } = await spendByDay(ctx, budget.zone, first, last, !isOfPersons(budget))
-  const costs = costsByDay(budget, window, spend, dates, people)(value)
+  const { spend, dates } = await spendByDay(ctx, inForce, budget, [first, last], !isOfPersons(budget))
+  const costs = picoParts(costsByDay(budget, spend, dates, people)(value)).parts
   let sum = 0n
   return dates.map((date, i) => {
     sum += costs[i]!
@@ -114,29 +116,39 @@ async function daysIn(ctx: Ctx, budget: Budget, value: string, people: People, w
   })
 }
 
-async function spendByDay(ctx: Ctx, zone: string, first: number, last: number, together: boolean) {
+/** Spend of local days in a budget's currency; days from before its first rate are left out. */
+async function spendByDay(
+  ctx: Ctx,
+  { exchange }: InForce,
+  { zone, currency }: Pick<Budget, 'zone' | 'currency'>,
+  [first, last]: readonly [number, number],
+  together: boolean,
+): Promise<{ spend: CurrencySpend[]; dates: string[] }> {
   const days = Array.from({ length: last - first + 1 }, (_, i) => first + i)
     // A date that a zone left out has no moment of its own.
     .filter(day => startOfDay(zone, day) < startOfDay(zone, day + 1))
+    .filter(day => hasRateSince(exchange, currency, utcDay(startOfDay(zone, day))))
+  if (days.length === 0) return { spend: [], dates: [] }
   const cuts = [...days.map(day => startOfDay(zone, day)), startOfDay(zone, last + 1)]
-  return { spend: await spendBetween(ctx.db, ctx.actor.orgId, zone, cuts, { together }), dates: days.map(dateText) }
+  const spend = await spendIn(ctx.db, ctx.actor.orgId, { currency, exchange }, cuts, { together })
+  return { spend, dates: days.map(dateText) }
 }
 
-/** What each value spent on each day. */
+/** What each value spent on each day, in 10^-18. */
 function costsByDay(
   budget: Budget,
-  window: Window,
-  spend: readonly SeriesSpend[],
+  spend: readonly CurrencySpend[],
   dates: readonly string[],
   people: People,
 ): (value: string) => bigint[] {
-  const byDay: SeriesSpend[][] = dates.map(() => [])
+  const byDay: CurrencySpend[][] = dates.map(() => [])
   for (const one of spend) byDay[one.span]!.push(one)
-  const counts = byDay.map(day => countBudget(budget, window, [], day, people))
-  return value => counts.map(day => day.find(count => count.value === value)?.used ?? 0n)
+  const sums = byDay.map(day => sumBudget(budget, [], day, people))
+  return value => sums.map(day => day.get(value)?.used ?? 0n)
 }
 
-async function viewsOf(ctx: Ctx, budgets: readonly Budget[], counts: readonly Count[], people: People) {
+async function viewsOf(ctx: Ctx, inForce: InForce, counts: readonly Count[], people: People) {
+  const { budgets } = inForce
   const { orgId } = ctx.actor
   const seen = await figuresSeenIn(ctx)
   const members = await ctx.db.member.findMany({
@@ -151,10 +163,12 @@ async function viewsOf(ctx: Ctx, budgets: readonly Budget[], counts: readonly Co
     where "orgId" = ${orgId} and state = 'live' and "leaseUntil" > ${ctx.now} group by 1, 2`
   const together = !budgets.some(isOfPersons)
   const histories = new Map<string, Awaited<ReturnType<typeof spendByDay>>>()
-  const historyOf = async (zone: string) => {
+  const historyOf = async ({ zone, currency }: Budget) => {
     const today = wallDay(zone, ctx.now.getTime())
-    const found = histories.get(zone) ?? (await spendByDay(ctx, zone, today - HISTORY_DAYS, today - 1, together))
-    histories.set(zone, found)
+    const days = [today - HISTORY_DAYS, today - 1] as const
+    const key = `${zone} ${currency}`
+    const found = histories.get(key) ?? (await spendByDay(ctx, inForce, { zone, currency }, days, together))
+    histories.set(key, found)
     return found
   }
   const ownerOf = (machine: string) => people.machines.find(({ id, label }) => id === machine || label === machine)
@@ -167,11 +181,11 @@ async function viewsOf(ctx: Ctx, budgets: readonly Budget[], counts: readonly Co
       const persons = personsIn(budget, value, people.machines)
       return persons === undefined || seen === 'everybody' || persons.every(id => seen.has(id))
     })
-    const { spend, dates } = await historyOf(budget.zone)
-    const history = costsByDay(budget, window, spend, dates, people)
+    const { spend, dates } = await historyOf(budget)
+    const history = costsByDay(budget, spend, dates, people)
     const shares = visible.map((count): ShareView => {
       const named = count.value || budget.for?.value || ''
-      const days = history(count.value)
+      const days = history(count.value).map(picoOf)
       // Days before the first that had any spend say nothing about what a day costs.
       const first = days.findIndex(cost => cost > 0n)
       const known =

@@ -10,8 +10,7 @@ import { type FeatureContext, newId, notFound } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
 import { demandRate } from '../rate.ts'
 import { budgetsInForce, type InForce } from './in-force.ts'
-import { spendBetween } from './ledger.ts'
-import { countBudget, peopleOf } from './use.ts'
+import { countBudget, peopleOf, spendOfWindow } from './use.ts'
 
 type Ctx = FeatureContext<MachineActor>
 type Row = {
@@ -67,7 +66,7 @@ export async function reserve(ctx: Ctx, body: ReserveBody): Promise<ReservationA
     const decision = decideReserve(
       {
         limit: parseDecimal(budget.amount)!,
-        used: await usedNow(tx, orgId, budget, value, window),
+        used: await usedNow(tx, orgId, inForce, budget, value, window),
         reservations: rows.map(reserved),
       },
       {
@@ -190,8 +189,15 @@ function rowsThatHold(tx: Tx, orgId: string, budget: string, value: string, wind
 const countedUntil = ({ settledSeq, usageSeq }: Row): number | undefined =>
   settledSeq !== null && usageSeq >= settledSeq + 2 ? Number.POSITIVE_INFINITY : undefined
 
-async function usedNow(tx: Tx, orgId: string, budget: Budget, value: string, window: Window): Promise<bigint> {
-  const spend = await spendBetween(tx, orgId, budget.zone, [window.start, window.end])
+async function usedNow(
+  tx: Tx,
+  orgId: string,
+  { exchange }: InForce,
+  budget: Budget,
+  value: string,
+  window: Window,
+): Promise<bigint> {
+  const spend = await spendOfWindow(tx, orgId, budget, exchange, window)
   const people = budget.for?.key === 'machine' ? await peopleOf(tx, orgId) : { machines: [], members: [] }
   return countBudget(budget, window, [value], spend, people).find(count => count.value === value)!.used
 }

@@ -3,6 +3,7 @@ import type { Budget } from '#core/budget/budget.ts'
 import type { FleetBudget, FleetBudgets } from '#core/budget/fleet.ts'
 import { windowAt } from '#core/budget/window.ts'
 import { AppError } from '#core/error.ts'
+import { type ExchangeRate, ratesSince, utcDay } from '#core/spend/exchange.ts'
 import type { Tx } from '../../db.ts'
 import { sign } from '../../keys/sign.ts'
 import type { FeatureContext } from '../context.ts'
@@ -48,7 +49,7 @@ function readCount(
   { db, actor: { orgId, machineId }, now }: Ctx,
   inForce: InForce,
   self: Self,
-): Promise<Pick<FleetBudgets, 'cut' | 'budgets'> | 'old' | 'missing'> {
+): Promise<Pick<FleetBudgets, 'cut' | 'budgets' | 'exchange'> | 'old' | 'missing'> {
   if (inForce.budgets.length === 0) return Promise.resolve({ cut: now.toISOString(), budgets: [] })
   return db.$transaction(async tx => {
     // Held, so that rows of one count are read and not of two.
@@ -77,8 +78,20 @@ function readCount(
         })
       }
     }
-    return { cut: last.at.toISOString(), budgets }
+    const exchange = ratesOf(inForce, now)
+    return { cut: last.at.toISOString(), budgets, ...(exchange.length === 0 ? {} : { exchange }) }
   })
+}
+
+/** The rates by which budgets of other currencies are counted in their windows of now. */
+function ratesOf({ budgets, exchange }: InForce, now: Date): ExchangeRate[] {
+  const since = new Map<string, number>()
+  for (const { currency, window, zone } of budgets) {
+    if (currency === 'USD') continue
+    const { start } = windowAt(window, zone, now.getTime())
+    since.set(currency, Math.min(start, since.get(currency) ?? start))
+  }
+  return [...since].flatMap(([currency, start]) => ratesSince(exchange, currency, utcDay(start)))
 }
 
 type Row = { value: string; windowStart: Date; windowEnd: Date; used: string; at: Date }

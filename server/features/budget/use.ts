@@ -2,8 +2,10 @@ import type { Basis, Budget } from '#core/budget/budget.ts'
 import type { Use } from '#core/budget/use.ts'
 import { type Window, windowAt } from '#core/budget/window.ts'
 import { parseDecimal } from '#core/decimal.ts'
+import { type ExchangeRates, picoOf, picoParts } from '#core/spend/exchange.ts'
 import type { Tx } from '../../db.ts'
-import { type SeriesSpend, spendBetween } from './ledger.ts'
+import type { InForce } from './in-force.ts'
+import { type CurrencySpend, type SeriesSpend, spendIn } from './ledger.ts'
 
 /** What counts towards one budget, or one value's share of it. Parts of `used` are told, never added to it. */
 export type Count = Use & {
@@ -68,17 +70,17 @@ export function valuesOf({ for: whom }: Budget, tags: Readonly<Record<string, re
   return whom.key === 'member' ? people.members : (tags[whom.key] ?? [])
 }
 
-/** Sums one span of spend for one budget, apart for each value. */
-export function countBudget(
+/** What counts towards one value of a budget, in 10^-18 of its currency. */
+type Sums = { used: bigint; bound: bigint; unknown: bigint; byMachine: Map<string, bigint> }
+
+/** Sums spend for one budget, apart for each value; exact. */
+export function sumBudget(
   budget: Budget,
-  window: Window,
   values: readonly string[],
-  spend: readonly SeriesSpend[],
+  spend: readonly CurrencySpend[],
   people: People,
-): Count[] {
+): Map<string, Sums> {
   const labels = new Map(people.machines.map(({ id, label }) => [id, label]))
-  const limit = parseDecimal(budget.amount)!
-  type Sums = { used: bigint; bound: bigint; unknown: bigint; byMachine: Map<string, bigint> }
   const none = (): Sums => ({ used: 0n, bound: 0n, unknown: 0n, byMachine: new Map() })
   const sums = new Map<string, Sums>(values.map(value => [value, none()]))
   for (const one of spend) {
@@ -87,35 +89,64 @@ export function countBudget(
     const sum = sums.get(value) ?? none()
     sums.set(value, sum)
     if (!countsIn(budget.basis, one.covered)) {
-      if (one.covered === 'unknown') sum.unknown += one.cost
+      if (one.covered === 'unknown') sum.unknown += one.atto
       continue
     }
-    sum.used += one.cost
-    if (one.rate === 'fallback') sum.bound += one.cost
-    sum.byMachine.set(one.machineId, (sum.byMachine.get(one.machineId) ?? 0n) + one.cost)
+    sum.used += one.atto
+    if (one.rate === 'fallback') sum.bound += one.atto
+    sum.byMachine.set(one.machineId, (sum.byMachine.get(one.machineId) ?? 0n) + one.atto)
   }
-  return [...sums].map(([value, sum]) => ({ budget, value, window, limit, ...sum }))
+  return sums
 }
+
+/** Counts one span of spend for one budget, apart for each value: summed first, and rounded once to 10^-12. */
+export function countBudget(
+  budget: Budget,
+  window: Window,
+  values: readonly string[],
+  spend: readonly CurrencySpend[],
+  people: People,
+): Count[] {
+  const limit = parseDecimal(budget.amount)!
+  return [...sumBudget(budget, values, spend, people)].map(([value, sum]) => {
+    const { parts, total } = picoParts([...sum.byMachine.values()])
+    return {
+      budget,
+      value,
+      window,
+      limit,
+      used: total,
+      bound: picoOf(sum.bound),
+      unknown: picoOf(sum.unknown),
+      byMachine: new Map([...sum.byMachine.keys()].map((id, i) => [id, parts[i]!])),
+    }
+  })
+}
+
+/** The spend of a budget's window, in its currency. */
+export const spendOfWindow = (
+  tx: Tx,
+  orgId: string,
+  { currency }: Pick<Budget, 'currency'>,
+  exchange: ExchangeRates,
+  { start, end }: Pick<Window, 'start' | 'end'>,
+): Promise<CurrencySpend[]> => spendIn(tx, orgId, { currency, exchange }, [start, end])
 
 /** The use of budgets in the windows that a moment lies in, from the ledger as it stands. */
 export async function countNow(
   tx: Tx,
   orgId: string,
-  budgets: readonly Budget[],
-  tags: Readonly<Record<string, readonly string[]>>,
+  { budgets, tags, exchange }: Pick<InForce, 'budgets' | 'tags' | 'exchange'>,
   now: Date,
 ): Promise<{ counts: Count[]; people: People }> {
   const people = await peopleOf(tx, orgId)
-  const spans = new Map<string, SeriesSpend[]>()
+  const spans = new Map<string, CurrencySpend[]>()
   const counts: Count[] = []
   for (const budget of budgets) {
     const window = windowAt(budget.window, budget.zone, now.getTime())
-    const key = `${window.start} ${window.end} ${budget.zone}`
-    let spend = spans.get(key)
-    if (spend === undefined) {
-      spend = await spendBetween(tx, orgId, budget.zone, [window.start, window.end])
-      spans.set(key, spend)
-    }
+    const key = `${window.start} ${window.end} ${budget.currency}`
+    const spend = spans.get(key) ?? (await spendOfWindow(tx, orgId, budget, exchange, window))
+    spans.set(key, spend)
     counts.push(...countBudget(budget, window, valuesOf(budget, tags, people), spend, people))
   }
   return { counts, people }

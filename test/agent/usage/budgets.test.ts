@@ -133,14 +133,75 @@ describe('the organisation’s budget', () => {
     expect(await call()).toBe('deny')
   })
 
-  test('in another currency keeps to the fleet’s count, and says so', async () => {
-    org.budgets = () => ({ budgets: [fleet('80', '0', { currency: 'EUR' })] })
-    await started()
-    await machine.daemon.tick()
-    machine.spend(50)
-    expect(await call()).toBe('pass')
-    const { budgets } = (await machine.ask('GET', '/api/budgets', { token: 'api' })).json
-    expect(budgets[0]).toMatchObject({ used: '80', notes: [expect.stringContaining('prices are in USD')] })
+  describe('in another currency', () => {
+    const day = (back: number) => new Date(machine.now() - back * DAY_MS).toISOString().slice(0, 10)
+    const euro = (used: string, own = '0') =>
+      fleet(used, own, {
+        currency: 'EUR',
+        windowStart: new Date(machine.now() - 10 * DAY_MS).toISOString(),
+        windowEnd: new Date(machine.now() + 10 * DAY_MS).toISOString(),
+      })
+    const shown = async () => (await machine.ask('GET', '/api/budgets', { token: 'api' })).json.budgets[0]
+
+    test('adds what this machine has spent since, each day at the rate that the fleet was counted with', async () => {
+      const exchange = [
+        { currency: 'EUR', from: day(40), perUsd: '0.5' },
+        { currency: 'EUR', from: day(0), perUsd: '0.9' },
+      ]
+      org.budgets = () => ({ budgets: [euro('80', '10')], exchange })
+      await started('>= 90')
+      machine.spend(10)
+      await machine.daemon.tick()
+      // 10 dollars of today are 9 euros, less than what was counted of it already
+      expect(await shown()).toMatchObject({ currency: 'EUR', used: '80', left: '20' })
+      expect(await call()).toBe('pass')
+      // 22 dollars are 19.80 euros: 80 - 10 + 19.80
+      machine.spend(12)
+      expect(await call()).toBe('pass')
+      expect(await shown()).toMatchObject({ used: '89.8', left: '10.2', leftUsd: '11.333333333333', notes: [] })
+      machine.spend(1)
+      await machine.daemon.tick()
+      expect(await shown()).toMatchObject({ used: '90.7', pct: '90.7' })
+      expect(await call()).toBe('deny')
+      // a new day's rate moves what is spent then, and not what was spent before
+      machine.offset += DAY_MS
+      org.budgets = () => ({
+        budgets: [euro('80', '10')],
+        exchange: [...exchange, { currency: 'EUR', from: day(0), perUsd: '2' }],
+      })
+      await machine.daemon.tick()
+      expect(await shown()).toMatchObject({ used: '90.7' })
+      machine.spend(1)
+      await machine.daemon.tick()
+      expect(await shown()).toMatchObject({ used: '92.7' })
+    })
+
+    test('keeps to the fleet’s count where no rate of its days is told, and says so', async () => {
+      for (const exchange of [undefined, [{ currency: 'EUR', from: day(9), perUsd: '0.5' }]]) {
+        org.budgets = () => ({ budgets: [euro('80')], ...(exchange ? { exchange } : {}) })
+        if (exchange === undefined) await started()
+        machine.spend(50)
+        await machine.daemon.tick()
+        expect(await call()).toBe('pass')
+        const budget = await shown()
+        expect(budget).toMatchObject({ used: '80', notes: [expect.stringContaining('no rate of EUR')] })
+        expect(budget).not.toHaveProperty('leftUsd')
+      }
+    })
+
+    test('does not believe rates of a form that nobody sends', async () => {
+      org.budgets = () => ({ budgets: [euro('95')], exchange: [{ currency: 'EUR', from: day(20), perUsd: '1' }] })
+      await started('>= 90')
+      await machine.daemon.tick()
+      expect(await call()).toBe('deny')
+      for (const bad of [{ perUsd: '0' }, { perUsd: '-1' }, { currency: 'eur' }, { from: 'ever' }, { fee: '1' }]) {
+        const rate = { currency: 'EUR', from: day(20), perUsd: '1', ...bad }
+        org.budgets = () => ({ budgets: [euro('1')], exchange: [rate] })
+        await machine.daemon.tick()
+        // the count of before stands until it is too old
+        expect(await shown()).toMatchObject({ used: '95' })
+      }
+    })
   })
 })
 

@@ -288,7 +288,7 @@ describe('windows of the ledger', () => {
                 [start, end],
                 [...days, end],
               ]) {
-                const sums = await spendBetween(db.prisma, org.id, zone, cuts, { together })
+                const sums = await spendBetween(db.prisma, org.id, cuts, { together })
                 const what = [own, zone, window.kind, now, together, cuts.length]
                 expect([...what, sums.reduce((sum, { cost }) => sum + cost, 0n)]).toEqual([...what, wanted])
               }
