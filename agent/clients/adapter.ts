@@ -4,6 +4,7 @@
  * configuration, and reads what its sessions used. It knows no rule and opens no network connection.
  */
 import type { UsageTokens } from '#core/pricing.ts'
+import type { Covered } from '#core/usage/bucket.ts'
 
 // ---------------------------------------------------------------- events
 
@@ -210,7 +211,17 @@ export type UsageRecord = {
   requestId?: string
   /** The working folder as recorded with the response. */
   cwd?: string
+  /** The provider, where the client records one: a name of core/pricing's PROVIDERS, anything else is `other`. */
+  provider?: string
+  /** Whether a plan covers this call, where the record itself says so. */
+  covered?: Covered
+  /** The attempt failed or its stream broke off: what it had used until then is counted all the same. */
+  partial?: boolean
 }
+
+/** What a hook's process has seen of how its client signs in: that something is set, never its value. */
+export const CREDENTIALS = ['cloud', 'gateway', 'key', 'token', 'none'] as const
+export type Credential = (typeof CREDENTIALS)[number]
 
 /** A tool use that the transcript shows, to be compared with the journal (calls that nobody judged). */
 export type SeenToolUse = { toolUseId: string; toolName: string; atMs: number; agentId?: string }
@@ -297,6 +308,11 @@ export type UsageSource<S extends UsageState = UsageState> = {
   client: string
   title: string
   usage: UsageReader<S>
+  /**
+   * Whether a plan covers a session, as far as the client's own files and its hook's process tell; no credential's value is
+   * looked at. Absent where only the records themselves can say.
+   */
+  coverOf?(home: ClientHome, session: { credential: Credential; attended: boolean; cwd: string }): Covered
 }
 
 /** A client at whose pause points we decide. */

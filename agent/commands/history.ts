@@ -3,6 +3,7 @@ import type { Home } from '#agent/home.ts'
 import { columns, count, plain } from '#agent/terminal.ts'
 import { TrustStore } from '#agent/trust/store.ts'
 import { readTeam } from '#agent/trust/team.ts'
+import { declaredHere } from '#agent/usage/declared.ts'
 import { type History, type HistoryKey, LOCAL_KEYS, parseHistoryKey, readHistory } from '#agent/usage/history.ts'
 import { bringUpToDate } from '#agent/usage/import.ts'
 import { RETAIN_DAYS } from '#agent/usage/ledger.ts'
@@ -13,7 +14,7 @@ import { formatDecimal } from '#core/decimal.ts'
 import { PRICE_AXES } from '#core/pricing.ts'
 import { figureOf } from '#core/spend/group.ts'
 import { columnText } from '#core/spend/round.ts'
-import type { UsageTotal } from '#core/usage/bucket.ts'
+import { COVERED, type UsageTotal } from '#core/usage/bucket.ts'
 import type { Command, Flags } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 
@@ -107,7 +108,7 @@ function sinceOf({ since = '30d' }: Flags, zone: string, now: number): number {
 function pricesOf(home: Home): Meter {
   const team = readTeam(home)
   const set = team ? new TrustStore(home, team, Date.now, () => {}).rules() : undefined
-  return makeMeter(set, { homeDir: homedir(), team })
+  return makeMeter(set, { homeDir: homedir(), team, declared: declaredHere(home) })
 }
 
 const label = (value: string | undefined) => (value === undefined ? NOBODY : plain(value, 200))
@@ -134,9 +135,14 @@ function asTable({ grouping, unpriced, zone }: History, by: HistoryKey, fromMs: 
     ...groups.map((group, i) => row(label(group.value), group.total, costs.cells[i]!, bounds.cells[i]!)),
     row('total', total, costs.total, bounds.total),
   ]
+  const { partial } = total
   return [
     head,
     ...columns(alignRight(rows)),
+    `${coverWords(total)}.`,
+    ...(partial > 0
+      ? [`${count(partial, 'call')} broke off or failed: what ${partial === 1 ? 'it' : 'they'} had used is counted.`]
+      : []),
     ...(hasBound
       ? [
           `Without a price of their own, and not in the cost: ${unpriced
@@ -157,6 +163,15 @@ function asTable({ grouping, unpriced, zone }: History, by: HistoryKey, fromMs: 
   ]
 }
 
+/** What covers the cost, in one line; only what is metered is ever billed. */
+function coverWords({ priced, bound }: UsageTotal): string {
+  const amounts = COVERED.map(one => priced[one] + bound[one])
+  const shown = columnText(amounts).cells
+  const words = { plan: 'covered by a plan', metered: 'paid by the call', unknown: 'of which nobody here knows' }
+  const parts = COVERED.flatMap((one, i) => (amounts[i]! > 0n ? [`${shown[i]} ${words[one]}`] : []))
+  return parts.length === 0 ? 'Nothing of it has a cost' : parts.join(', ')
+}
+
 /** Figures stand under each other by their last digit. */
 function alignRight(rows: string[][]): string[][] {
   const widths = rows[0]!.map((_, i) => Math.max(...rows.map(row => row[i]!.length)))
@@ -174,6 +189,7 @@ function asJson({ grouping, unpriced, zone }: History, by: HistoryKey, fromMs: n
     partial: total.partial,
     tokens: total.tokens,
     ...amounts(total),
+    covered: Object.fromEntries(COVERED.map(one => [one, formatDecimal(total.priced[one])])),
   })
   return {
     by: by.word,
@@ -197,9 +213,22 @@ function asCsv({ grouping }: History, by: HistoryKey): string {
       ...PRICE_AXES.map(axis => total.tokens[axis]),
       { decimal: cost },
       { decimal: unpricedAtMost },
+      total.partial,
+      ...COVERED.map(one => ({ decimal: formatDecimal(total.priced[one]) })),
     ]
   })
-  return csvText([by.word, 'calls', ...PRICE_AXES, 'cost_usd', 'unpriced_at_most_usd'], rows)
+  return csvText(
+    [
+      by.word,
+      'calls',
+      ...PRICE_AXES,
+      'cost_usd',
+      'unpriced_at_most_usd',
+      'broke_off',
+      ...COVERED.map(one => `${one}_usd`),
+    ],
+    rows,
+  )
 }
 
 /** How far reading has come, on one line that is wiped at the end; only where a person looks. */

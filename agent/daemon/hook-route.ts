@@ -2,6 +2,8 @@ import {
   CANARY_HEARD,
   CANARY_SESSION,
   type ClientAdapter,
+  CREDENTIALS,
+  type Credential,
   type HookEvent,
   type RenderedAnswer,
 } from '#agent/clients/adapter.ts'
@@ -110,7 +112,7 @@ function answerHook(
       runtime,
       client as Client,
       read,
-      { attended, runTags: runTagsOf(incoming.headers) },
+      { attended, runTags: runTagsOf(incoming.headers), credential: credentialOf(incoming.headers) },
       incoming.arrivedMs,
     )
     return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged)
@@ -127,14 +129,19 @@ function inForm({ headers }: Incoming, { http, command }: RenderedAnswer): Reply
 }
 
 /** What came beside an event: who is at the keyboard, and (at a session's start) to whom its run belongs. */
-export type Beside = { attended: boolean | undefined; runTags?: Tags | undefined }
+export type Beside = {
+  attended: boolean | undefined
+  runTags?: Tags | undefined
+  /** How the client's process signs in; only a command hook sees it. */
+  credential?: Credential | undefined
+}
 
 /** Takes in one event; only a tool call can be held. */
 export function judgeEvent(
   runtime: Runtime,
   client: Client,
   event: HookEvent,
-  { attended, runTags }: Beside,
+  { attended, runTags, credential }: Beside,
   arrivedMs = performance.now(),
 ): Judgement | Promise<Judgement> {
   // it has come through the door, which is all that it was sent for; a call under that name is judged like any other
@@ -142,7 +149,10 @@ export function judgeEvent(
     return { decision: { outcome: 'pass', text: '', systemMessage: CANARY_HEARD }, file: false }
   // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
   const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
-  if (event.kind === 'session_start') noteRunTags(session, runTags)
+  if (event.kind === 'session_start') {
+    noteRunTags(session, runTags)
+    noteCover(runtime, session, credential)
+  }
   if (event.kind === 'tool_call') {
     const canAsk = (attended ?? session.attended) === true
     return judgeCall({ runtime, client, event, session, canAsk, arrivedMs })
@@ -155,6 +165,18 @@ export function judgeEvent(
 function noteRunTags(session: Session, runTags: Tags | undefined): void {
   if (runTags !== undefined && tagsKey(runTags) !== tagsKey(session.runTags ?? NO_TAGS)) session.runTags = runTags
 }
+
+/** Whether a plan covers a session is looked at when it starts, by whoever knows its client's files. */
+function noteCover(runtime: Runtime, session: Session, credential: Credential | undefined): void {
+  const source = runtime.sources.find(({ client }) => client === session.client)
+  if (credential === undefined || !source?.coverOf) return
+  const { attended = false, cwd } = session
+  session.covered = source.coverOf(runtime.clientHome, { credential, attended, cwd })
+}
+
+/** What the command hook's process saw of its client's signing in; undefined where it said nothing that is known. */
+export const credentialOf = (headers: Readonly<Record<string, string | string[] | undefined>>) =>
+  CREDENTIALS.find(one => one === headers['x-holdpoint-credential'])
 
 /** The tags of a run, as the command hook's process passed them on; undefined where it passed none. */
 export function runTagsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Tags | undefined {

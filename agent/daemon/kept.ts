@@ -7,6 +7,7 @@ import type { UsageState } from '#agent/clients/adapter.ts'
 import { type Home, readJson } from '#agent/home.ts'
 import type { JournalHead } from '#core/journal.ts'
 import { HourlyCount, UnguardedRow } from '#core/protocol.ts'
+import { COVERED } from '#core/usage/bucket.ts'
 import { TagsShape } from '#core/usage/tags.ts'
 import type { Session } from './session.ts'
 
@@ -88,6 +89,7 @@ const Who = z.object({
 const Known = z.object({
   transcriptPath: z.optional(z.string()),
   runTags: z.optional(TagsShape),
+  covered: z.optional(z.enum(COVERED)),
   attended: z.optional(z.boolean()),
   model: z.optional(z.string()),
   costReadAt: z.optional(z.number()),

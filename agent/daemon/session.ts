@@ -1,5 +1,6 @@
 import type { UsageState } from '#agent/clients/adapter.ts'
 import type { Micros } from '#core/money.ts'
+import type { Covered } from '#core/usage/bucket.ts'
 import type { Tags } from '#core/usage/tags.ts'
 
 /** What the daemon knows of one session of a client. Stays on the machine. */
@@ -12,6 +13,8 @@ export type Session = {
   transcriptPath?: string
   /** To whom the session's run belongs, as its start was told (HOLDPOINT_TAGS). */
   runTags?: Tags
+  /** Whether a plan covers it, as its start showed. */
+  covered?: Covered
   /** Whether somebody is at the keyboard, as far as it was said. */
   attended?: boolean
   model?: string

@@ -4,7 +4,7 @@ import type { ToolCall } from '#agent/clients/adapter.ts'
 import { readJson, remove } from '#agent/home.ts'
 import type { Client } from '#core/client.ts'
 import { judgeAsker } from './claim.ts'
-import { attendedOf, judgeEvent, runTagsOf } from './hook-route.ts'
+import { attendedOf, credentialOf, judgeEvent, runTagsOf } from './hook-route.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 
 const FILE_MAX = 64 * 1024
@@ -60,6 +60,7 @@ function takeEvent(runtime: Runtime, { client, body, headers, why }: Spooled): v
   judgeEvent(runtime, adapter.client as Client, event, {
     attended: attendedOf(event, given),
     runTags: runTagsOf(given),
+    credential: credentialOf(given),
   })
 }
 

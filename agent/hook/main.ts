@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { rememberAgent } from '#agent/guard/seen-agents.ts'
 import { readRegular } from '#agent/regular-file.ts'
 import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
+import { credentialIn } from './credential.ts'
 import { findHome } from './home-place.ts'
 import { askLoopback, type DoorAddress, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
 import { folderTrouble, socketPlace } from './socket-place.ts'
@@ -32,12 +33,14 @@ const leftMs = () => Math.max(50, DEADLINE_MS - (nowMs() - startedMs))
 /** Of an environment that also holds API keys, only these names are read. */
 function originHeaders(): Record<string, string> {
   const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT, CLAUDE_PID, HOLDPOINT_TAGS } = process.env
-  const tags = event === 'SessionStart' ? tagPairs(HOLDPOINT_TAGS) : ''
+  const isStart = event === 'SessionStart'
+  const tags = isStart ? tagPairs(HOLDPOINT_TAGS) : ''
   return {
     ...(CLAUDE_CODE_SESSION_ATTENDED ? { 'x-holdpoint-attended': CLAUDE_CODE_SESSION_ATTENDED.slice(0, 8) } : {}),
     ...(CLAUDE_CODE_ENTRYPOINT ? { 'x-holdpoint-entrypoint': CLAUDE_CODE_ENTRYPOINT.slice(0, 64) } : {}),
     ...(CLAUDE_PID && /^\d{1,10}$/.test(CLAUDE_PID) ? { 'x-holdpoint-client-pid': CLAUDE_PID } : {}),
     ...(tags === '' ? {} : { 'x-holdpoint-tags': tags }),
+    ...(isStart ? { 'x-holdpoint-credential': credentialIn(process.env) } : {}),
   }
 }
 

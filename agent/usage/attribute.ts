@@ -5,6 +5,8 @@ import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { readSpend } from '#core/rules/json.ts'
 import type { SpendRules } from '#core/rules/shape.ts'
 import { type Attributed, attribute, type SessionFacts, tagsByRules } from '#core/usage/attribution.ts'
+import type { Covered } from '#core/usage/bucket.ts'
+import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 import { NO_TAGS, type Tags } from '#core/usage/tags.ts'
 import type { Place } from './ledger.ts'
 import { repositoryOf, repositoryTags } from './work-tree.ts'
@@ -17,13 +19,17 @@ const SESSIONS_MAX = 2000
 export type Self = {
   homeDir: string
   team?: Pick<Membership['team'], 'machine' | 'label' | 'member' | 'backfill'> | undefined
+  /** What config.yaml says of clients that a plan covers. */
+  declared?: DeclaredCover | undefined
 }
 
 /** What is wrong with a repository's file of tags. */
 export type TagProblem = { file: string; line: number; column: number; message: string; remedy: string }
 
-type Known = { place: Place; lookedAt: number; cwd: string; runTags: Tags | undefined; file?: string; good: Tags }
-type About = { cwd?: string | undefined; runTags?: Tags | undefined }
+type Known = { place: Place; lookedAt: number; about: About; cwd: string; file?: string; good: Tags }
+type About = { cwd?: string | undefined; runTags?: Tags | undefined; covered?: Covered | undefined }
+
+const isSame = (a: About, b: About) => a.runTags === b.runTags && a.covered === b.covered
 
 /** Where sessions belong. What a folder says is looked at now and then, and never while a call waits that was seen before. */
 export class Attributor {
@@ -38,7 +44,7 @@ export class Attributor {
     const before = this.known.get(id)
     const cwd = about.cwd || before?.cwd || ''
     const now = this.monotonic()
-    if (before?.cwd === cwd && before.runTags === about.runTags && now - before.lookedAt < maxAgeMs) return before.place
+    if (before?.cwd === cwd && isSame(before.about, about) && now - before.lookedAt < maxAgeMs) return before.place
     if (this.known.size >= SESSIONS_MAX) this.known.delete(this.known.keys().next().value!)
     const repository = cwd === '' ? undefined : repositoryOf(cwd)
     const file = cwd === '' ? undefined : repositoryTags(cwd, repository?.root)
@@ -54,12 +60,13 @@ export class Attributor {
       repository: repository?.names ?? [],
       tags,
       from,
+      ...(about.covered === undefined ? {} : { covered: about.covered }),
     }
     this.known.set(id, {
       place,
       lookedAt: now,
+      about,
       cwd,
-      runTags: about.runTags,
       ...(file ? { file: file.file } : {}),
       good,
     })

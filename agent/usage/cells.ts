@@ -2,6 +2,7 @@
 import type { Home } from '#agent/home.ts'
 import type { Basis, LocalScope } from '#core/budget/budget.ts'
 import { type Covered, DAY_MS, dayOf, QUARTER_MS } from '#core/usage/bucket.ts'
+import { declaredKey } from '#core/usage/declared-cover.ts'
 import { type Tags, tagsKey } from '#core/usage/tags.ts'
 import { dayMark, ledgerDays, type Place, readLedgerDay } from './ledger.ts'
 import { type Meter, meter } from './meter.ts'
@@ -34,7 +35,7 @@ export class Cells {
     const first = dayOf(fromMs)
     for (const day of ledgerDays(this.home)) {
       if (day < first) continue
-      const mark = `${dayMark(this.home, day)} ${by.rates.name} ${by.set?.digest ?? ''} ${joinedAt ?? ''}`
+      const mark = `${dayMark(this.home, day)} ${by.rates.name} ${by.set?.digest ?? ''} ${joinedAt ?? ''} ${declaredKey(by.self.declared)}`
       let known = this.days.get(day)
       if (known?.mark !== mark) {
         known = { mark, cells: await this.read(day, by, joinedAt) }

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ChangedSession, ClientHome, UsageSource, UsageState } from '#agent/clients/adapter.ts'
+import type { Covered } from '#core/usage/bucket.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import type { Attributor } from './attribute.ts'
 import type { Ledger } from './ledger.ts'
@@ -26,7 +27,10 @@ type Deps = {
   attributor: Attributor
   now(): number
   /** What hooks have told of a session. */
-  knownSession(client: string, session: string): { cwd: string; runTags?: Tags | undefined } | undefined
+  knownSession(
+    client: string,
+    session: string,
+  ): { cwd: string; runTags?: Tags | undefined; covered?: Covered | undefined } | undefined
 }
 
 /**
@@ -96,7 +100,11 @@ export class Collector {
       const read = this.readOn(source, { sessionId, cwd: known?.cwd || undefined, transcriptPath }, from)
       if (read.records.length > 0) {
         const cwd = known?.cwd || read.records.find(record => record.cwd !== undefined)?.cwd
-        const place = attributor.placeOf(client, sessionId, { cwd, runTags: known?.runTags })
+        const place = attributor.placeOf(client, sessionId, {
+          cwd,
+          runTags: known?.runTags,
+          covered: known?.covered,
+        })
         ledger.add(read.records, place)
       }
       if (!read.fresh && read.problem !== 'no_transcript') this.progress.problems++

@@ -8,7 +8,7 @@ import { ledgerDays, readLedgerDay } from './ledger.ts'
 import { type Meter, type MeteredHere, meter } from './meter.ts'
 
 /** What only this machine knows, and can be grouped by here. */
-export const LOCAL_KEYS = ['session', 'repository', 'directory'] as const
+export const LOCAL_KEYS = ['session', 'repository', 'directory', 'covered'] as const
 type LocalKey = (typeof LOCAL_KEYS)[number]
 export type HistoryKey = { word: string; dimension: Dimension; local?: LocalKey }
 
@@ -74,7 +74,7 @@ function dates(zone: string): (atMs: number) => string {
 
 function add(rows: Map<string, SpendRow>, { dimension, local }: HistoryKey, call: MeteredHere, day: string): void {
   const { client, provider, model, tokens, picoUsd, rate, covered, partial, place } = call
-  const named = local === undefined ? undefined : localValue(local, place)
+  const named = local === undefined ? undefined : local === 'covered' ? covered : localValue(local, place)
   const tags = local === undefined ? call.tags : named === undefined ? {} : { [local]: named }
   const value =
     dimension === 'day' || dimension === 'month'
@@ -95,6 +95,9 @@ function add(rows: Map<string, SpendRow>, { dimension, local }: HistoryKey, call
   }
 }
 
-function localValue(key: LocalKey, { session, repository, directory }: MeteredHere['place']): string | undefined {
+function localValue(
+  key: Exclude<LocalKey, 'covered'>,
+  { session, repository, directory }: MeteredHere['place'],
+): string | undefined {
   return key === 'session' ? session : key === 'repository' ? repository.at(-1) : directory
 }

@@ -6,7 +6,7 @@ import type { UsageRecord } from '#agent/clients/adapter.ts'
 import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import type { TagSource } from '#core/usage/attribution.ts'
-import { areSound, DAY_MS, dayOf, dayStart, uniqueCalls } from '#core/usage/bucket.ts'
+import { areSound, COVERED, type Covered, DAY_MS, dayOf, dayStart, uniqueCalls } from '#core/usage/bucket.ts'
 import { type Tags, TagsShape } from '#core/usage/tags.ts'
 import { CallIndex, nameOf } from './call-index.ts'
 
@@ -31,6 +31,8 @@ export type Place = {
   /** What was said on this machine: by the run, or by the repository's own file. */
   tags: Tags
   from: Readonly<Record<string, TagSource>>
+  /** Whether a plan covers the session, as far as its client's files and its hook's process told; absent = nobody said. */
+  covered?: Covered
 }
 
 /** One call of the ledger. */
@@ -42,6 +44,11 @@ export type LedgerCall = {
   /** Of a subagent. */
   subagent: boolean
   place: Place
+  /** As the record itself says; absent where it does not. */
+  provider?: string
+  covered?: Covered
+  /** It failed or broke off; what it used until then stands. */
+  partial?: boolean
 }
 
 const whole = z.int().check(z.gte(0))
@@ -52,6 +59,7 @@ const PlaceLine = z.object({
   r: z.array(z.string()),
   t: TagsShape,
   f: z.record(z.string(), z.enum(['run', 'parent', 'repository', 'organisation'])),
+  v: z.optional(z.enum(COVERED)),
 })
 const CallLine = z.object({
   k: z.string(),
@@ -63,6 +71,10 @@ const CallLine = z.object({
   /** input, cache read, cache write 5 min, cache write 1 h, output, web searches. */
   n: z.tuple([whole, whole, whole, whole, whole, whole]),
   a: z.optional(z.literal(1)),
+  /** The provider, whether a plan covers it, and that it broke off, where the record says so. */
+  p: z.optional(z.string()),
+  v: z.optional(z.enum(COVERED)),
+  b: z.optional(z.literal(1)),
 })
 type CallLine = z.infer<typeof CallLine>
 
@@ -82,6 +94,9 @@ const tokensOf = ([input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSear
   output,
   webSearches,
 })
+
+/** Names what may change of a call that is seen again: its counts, and that it had broken off. */
+const contentName = ({ n, b }: Pick<CallLine, 'n' | 'b'>): number => nameOf(b === 1 ? `${n.join()} b` : n.join())
 
 /**
  * Every model call of this machine, once, in one file a UTC day. Only ever appended to: a call that is seen again, or grew, is
@@ -135,16 +150,18 @@ export class Ledger {
   }
 
   /** Whether a call stands there with these counts. */
-  has(client: string, { key, requestId, tokens }: Pick<UsageRecord, 'key' | 'requestId' | 'tokens'>): boolean {
-    const counts = nameOf(countsOf(tokens).join())
+  has(client: string, record: Pick<UsageRecord, 'key' | 'requestId' | 'tokens' | 'partial'>): boolean {
+    const { key, requestId, tokens, partial } = record
+    const counts = contentName({ n: countsOf(tokens), ...(partial ? { b: 1 } : {}) })
     return [key, `${key}|${requestId}`].some(one => this.index.get(`${client} ${one}`)?.counts === counts)
   }
 
-  private note({ k, c, q = '', n }: CallLine, day: number): void {
+  private note(line: CallLine, day: number): void {
+    const { k, c, q = '' } = line
     const key = `${c} ${k}`
     const before = this.index.get(key)
     const request = before?.request || (q === '' ? 0 : nameOf(q))
-    this.index.set(key, { day: before?.day ?? day, request, counts: nameOf(n.join()) })
+    this.index.set(key, { day: before?.day ?? day, request, counts: contentName(line) })
   }
 
   /**
@@ -164,7 +181,7 @@ export class Ledger {
       const known = this.index.get(`${line.c} ${line.k}`)
       const day = known?.day ?? Math.floor(line.at / DAY_MS)
       if (day < oldest) this.tooOld++
-      else if (known?.counts !== nameOf(line.n.join())) byDay.set(day, [...(byDay.get(day) ?? []), line])
+      else if (known?.counts !== contentName(line)) byDay.set(day, [...(byDay.get(day) ?? []), line])
     }
     for (const [day, lines] of byDay) {
       this.append(dayOf(day * DAY_MS), lines, place)
@@ -173,7 +190,8 @@ export class Ledger {
   }
 
   /** One id under two request ids is two calls: a gateway that uses ids again. */
-  private lineOf({ key, requestId, model, atMs, tokens, agentId }: UsageRecord, place: Place): CallLine {
+  private lineOf(record: UsageRecord, place: Place): CallLine {
+    const { key, requestId, model, atMs, tokens, agentId, provider, covered, partial } = record
     const known = this.index.get(`${place.client} ${key}`)
     const isOther =
       known !== undefined && known.request !== 0 && requestId !== undefined && known.request !== nameOf(requestId)
@@ -186,12 +204,23 @@ export class Ledger {
       at: atMs > 0 ? Math.floor(atMs) : this.now(),
       n: countsOf(tokens),
       ...(agentId === undefined ? {} : { a: 1 as const }),
+      ...(provider === undefined ? {} : { p: provider }),
+      ...(covered === undefined ? {} : { v: covered }),
+      ...(partial ? { b: 1 as const } : {}),
     }
   }
 
   private append(day: string, lines: CallLine[], place: Place): void {
-    const { client: c, session: s, directory: d, repository: r, tags: t, from: f } = place
-    const where = JSON.stringify({ c, s, ...(d === undefined ? {} : { d }), r, t, f })
+    const { client: c, session: s, directory: d, repository: r, tags: t, from: f, covered: v } = place
+    const where = JSON.stringify({
+      c,
+      s,
+      ...(d === undefined ? {} : { d }),
+      r,
+      t,
+      f,
+      ...(v === undefined ? {} : { v }),
+    })
     const at = `${day} ${c} ${s}`
     const isNew = this.placed.get(at) !== where
     const text = `${isNew ? `${where}\n` : ''}${lines.map(line => JSON.stringify(line)).join('\n')}\n`
@@ -243,10 +272,20 @@ export async function readLedgerDay(home: Home, day: string): Promise<LedgerCall
     if (++lines % LINES_AT_ONCE === 0) await breathe()
     const call = readCall(line)
     if (call) {
-      const { k, c, s, m: model, at: atMs, n, a } = call
+      const { k, c, s, m: model, at: atMs, n, a, p: provider, v: covered, b } = call
       const nowhere = { client: c, session: s, repository: [], tags: {}, from: {} }
       const place = places.get(`${c} ${s}`) ?? nowhere
-      calls.push({ key: `${c} ${k}`, model, atMs, tokens: tokensOf(n), subagent: a === 1, place })
+      calls.push({
+        key: `${c} ${k}`,
+        model,
+        atMs,
+        tokens: tokensOf(n),
+        subagent: a === 1,
+        place,
+        ...(provider === undefined ? {} : { provider }),
+        ...(covered === undefined ? {} : { covered }),
+        ...(b === 1 ? { partial: true } : {}),
+      })
       continue
     }
     const place = readPlace(line)
@@ -264,8 +303,16 @@ function readCall(line: string): CallLine | undefined {
 function readPlace(line: string): Place | undefined {
   const read = PlaceLine.safeParse(parse(line))
   if (!read.success) return undefined
-  const { c: client, s: session, d, r: repository, t: tags, f: from } = read.data
-  return { client, session, ...(d === undefined ? {} : { directory: d }), repository, tags, from }
+  const { c: client, s: session, d, r: repository, t: tags, f: from, v } = read.data
+  return {
+    client,
+    session,
+    ...(d === undefined ? {} : { directory: d }),
+    repository,
+    tags,
+    from,
+    ...(v === undefined ? {} : { covered: v }),
+  }
 }
 
 function parse(line: string): unknown {

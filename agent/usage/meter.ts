@@ -6,7 +6,8 @@ import { builtInRates } from '#core/rate-card/built-in.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { rateRows } from '#core/rules/read-rates.ts'
 import { listedTags } from '#core/usage/attribution.ts'
-import { type PricedMeteredCall, USAGE_CLIENTS, type UsageClient } from '#core/usage/bucket.ts'
+import { type Covered, type PricedMeteredCall, USAGE_CLIENTS, type UsageClient } from '#core/usage/bucket.ts'
+import { declaredCover } from '#core/usage/declared-cover.ts'
 import { priceMetered } from '#core/usage/price-metered.ts'
 import type { TagLists } from '#core/usage/tags.ts'
 import { attributionOf, type Self, spendOf } from './attribute.ts'
@@ -48,10 +49,14 @@ export type MeteredHere = PricedMeteredCall & { place: Place; subagent: boolean 
 
 const CALLS_AT_ONCE = 500
 
-/**
- * Prices and attributes calls. `lists`: only what may leave the machine stays in the tags, the rest is told as `unlisted`.
- * Whether a plan covers a call is not read from any client yet: it is `unknown`, which is a line of its own.
- */
+/** Whether a plan covers a call: what its record says, what its session's client told, what was declared here; else unknown. */
+function coverOf({ covered, place, atMs }: LedgerCall, { declared }: Self): Covered {
+  const read = covered ?? place.covered
+  if (read !== undefined && read !== 'unknown') return read
+  return declaredCover(declared, place.client, atMs) ?? 'unknown'
+}
+
+/** Prices and attributes calls. `lists`: only what may leave the machine stays in the tags, the rest is told as `unlisted`. */
 export async function meter(
   calls: readonly LedgerCall[],
   { rates, set, self }: Meter,
@@ -60,7 +65,8 @@ export async function meter(
   const rules = spendOf(set)
   const tagsAt = new Map<Place, ReturnType<typeof listedTags>>()
   const metered: MeteredHere[] = []
-  for (const [i, { key, model, atMs, tokens, subagent, place }] of calls.entries()) {
+  for (const [i, one] of calls.entries()) {
+    const { key, model, atMs, tokens, subagent, place, provider, partial } = one
     if (i % CALLS_AT_ONCE === CALLS_AT_ONCE - 1) await breathe()
     let found = tagsAt.get(place)
     if (found === undefined) {
@@ -69,7 +75,17 @@ export async function meter(
       tagsAt.set(place, found)
     }
     const client = clientOf(place.client)
-    const call = { key, client, model, atMs, tokens, covered: 'unknown' as const, ...found }
+    const call = {
+      key,
+      client,
+      model,
+      atMs,
+      tokens,
+      covered: coverOf(one, self),
+      ...(provider === undefined ? {} : { provider }),
+      ...(partial ? { partial } : {}),
+      ...found,
+    }
     metered.push({ ...priceMetered(rates, call), place, subagent })
   }
   return metered

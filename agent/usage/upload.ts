@@ -7,6 +7,7 @@ import { usageSince } from '#agent/trust/team.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { unlistedByDay } from '#core/usage/attribution.ts'
 import { type Bucket, bucketsByDay, DAY_MS, dayStart } from '#core/usage/bucket.ts'
+import { declaredKey } from '#core/usage/declared-cover.ts'
 import { type DayToSend, dayText, readUpload, splitDays, toWire, type UsageAnswer } from '#core/usage/upload.ts'
 import { spendOf } from './attribute.ts'
 import { dayMark, ledgerDays, readLedgerDay } from './ledger.ts'
@@ -203,7 +204,7 @@ export class Uploader {
     for (const name of ledgerDays(home)) {
       if (dayStart(name) + DAY_MS <= since) continue
       const isRecent = dayStart(name) > now() - ANEW_DAYS * DAY_MS
-      const mark = `${dayMark(home, name)}${isRecent ? ` ${by.rates.name} ${by.set?.digest ?? ''}` : ''}`
+      const mark = `${dayMark(home, name)}${isRecent ? ` ${by.rates.name} ${by.set?.digest ?? ''} ${declaredKey(by.self.declared)}` : ''}`
       const known = kept.days[name]
       // kept apart because a clock was ahead: said again by a clock that may be right now
       const isSettled = known !== undefined && (known.state !== 'quarantined' || now() - known.sentAt < HOUR_MS)

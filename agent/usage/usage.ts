@@ -130,15 +130,16 @@ export class Usage {
   }
 
   private get self(): Self {
-    return { homeDir: this.runtime.clientHome.homeDir, team: this.runtime.membership?.team }
+    const { clientHome, membership, rules } = this.runtime
+    return { homeDir: clientHome.homeDir, team: membership?.team, declared: rules.inForce().local.covered }
   }
 
   private meter(): Meter {
     return makeMeter(this.runtime.rules.inForce().set, this.self)
   }
 
-  private placeOf({ client, id, cwd, runTags }: Session): Place {
-    return this.attributor.placeOf(client, id, { cwd, runTags }, Number.POSITIVE_INFINITY)
+  private placeOf({ client, id, cwd, runTags, covered }: Session): Place {
+    return this.attributor.placeOf(client, id, { cwd, runTags, covered }, Number.POSITIVE_INFINITY)
   }
 
   /** To whom a session's calls belong now. What its folder says is as old as the newest look at it. */
@@ -262,7 +263,6 @@ export class Usage {
         ...(upload && !this.self.team?.backfill
           ? ['what was used before this machine joined stays on it (`holdpoint join --backfill` sends it too)']
           : []),
-        'whether a plan covers a call is not read yet: all of it is "unknown", and none of it billed',
         ...(byEnvironment
           ? ['attribution rules by environment match nothing here: hooks pass no variables on but HOLDPOINT_TAGS']
           : []),

@@ -6,12 +6,14 @@ import type { LocalBudget } from '#core/budget/budget.ts'
 import { DEFAULT_UNPRICED } from '#core/pricing.ts'
 import type { LadderRole } from '#core/role.ts'
 import type { ExchangeRate } from '#core/spend/exchange.ts'
+import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 import { type Rename, renameMap } from '#core/usage/renames.ts'
 import type { TagLists } from '#core/usage/tags.ts'
 import { checkBudgetReach, checkCases, checkFor, namesIn, readNamed } from './check.ts'
 import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_EXCHANGE, MAX_RATES, MAX_RENAMES } from './limits.ts'
 import { readAttributionRule, readTags } from './read-attribution.ts'
 import { type BudgetContext, readBudget, readLocalBudget } from './read-budget.ts'
+import { readCovered } from './read-covered.ts'
 import { checkExchange, checkRatesNeeded, readExchangeRate } from './read-exchange.ts'
 import { checkRates, readRate, readUnpriced } from './read-rates.ts'
 import { checkRenamed, checkRenames, readRename } from './read-renames.ts'
@@ -31,7 +33,7 @@ export const DOCUMENT_SECTIONS = [
 ] as const
 
 /** Of config.yaml, as far as it is rules. */
-export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets'] as const
+export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets', 'covered'] as const
 
 /** What the reader knows of the organisation; what is absent is not checked, except that defaults are filled in. */
 export interface DocumentOptions {
@@ -173,6 +175,8 @@ export interface LocalDocument {
   rules: Rule[]
   tests: BoundaryCase[]
   budgets: LocalBudget[]
+  /** Which clients a plan covers; absent where nothing is declared. */
+  covered?: DeclaredCover
   errors: ParsedBoundaries['errors']
   warnings: ParsedBoundaries['warnings']
 }
@@ -201,5 +205,6 @@ export function parseLocalDocument(
     ...(organisationBudgets === undefined ? {} : { organisationBudgets }),
   })
   checkCases(trees.tests, namesIn(budgetTree), doc.findings, organisationBudgets)
-  return { rules, tests, budgets, ...doc.problems() }
+  const covered = readCovered(sectionTree(doc, 'covered'), doc.findings)
+  return { rules, tests, budgets, ...(covered ? { covered } : {}), ...doc.problems() }
 }

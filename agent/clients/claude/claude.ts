@@ -3,7 +3,9 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { type ClientAdapter, type ClientHome, HookEditError } from '#agent/clients/adapter.ts'
+import { readRegular } from '#agent/regular-file.ts'
 import { changedClaudeSessions } from './changed-sessions.ts'
+import { accountIn, coverIn } from './cover.ts'
 import { inspectSettings, type SettingsText } from './inspect.ts'
 import { originFromEnv, originFromHeaders, parseClaudeHook } from './parse.ts'
 import { projectSettings } from './project-settings.ts'
@@ -36,6 +38,29 @@ function managedFiles(): string[] {
 
 const settingsPath = (home: ClientHome) => join(claudeDir(home), 'settings.json')
 
+/** Grows with the projects of years. */
+const ACCOUNT_FILE_MAX = 16 * 1024 * 1024
+
+/** The client's own state, which says who is signed in. Beside it stand keys: nothing of those is kept. */
+function accountOf(home: ClientHome) {
+  const { CLAUDE_CONFIG_DIR } = home.env
+  const file = readRegular(join(CLAUDE_CONFIG_DIR || home.homeDir, '.claude.json'), { maxBytes: ACCOUNT_FILE_MAX })
+  const account = 'bytes' in file ? accountIn(file.bytes.toString('utf8')) : undefined
+  return account ?? { isSignedIn: false }
+}
+
+/** Whether settings name a program that makes keys. */
+function hasKeyHelper(home: ClientHome, cwd: string): boolean {
+  const projects = cwd === '' ? [] : projectSettings(cwd)
+  return [...texts([settingsPath(home), ...managedFiles()]), ...projects].some(one => {
+    try {
+      return 'text' in one && typeof (JSON.parse(one.text) as { apiKeyHelper?: unknown }).apiKeyHelper === 'string'
+    } catch {
+      return false
+    }
+  })
+}
+
 export const claude: ClientAdapter<ClaudeUsageState> = {
   client: 'claude-code',
   title: 'Claude Code',
@@ -61,5 +86,7 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
       })
     },
   },
+  coverOf: (home, { credential, attended, cwd }) =>
+    coverIn(credential, attended, { ...accountOf(home), hasKeyHelper: hasKeyHelper(home, cwd) }),
   usage: { readSession: readClaudeSession, changedSessions: changedClaudeSessions, marksOf },
 }

@@ -41,7 +41,13 @@ const tag = (folder: string, tags: string) => {
   writeFileSync(join(machine.folder, folder, '.holdpoint.yaml'), `tags: ${tags}\n`)
 }
 const history = (...args: string[]) => machine.run(['history', ...args])
-type Row = { value: string | null; calls: number; cost: string; unpricedAtMost: string }
+type Row = {
+  value: string | null
+  calls: number
+  cost: string
+  unpricedAtMost: string
+  covered: Record<string, string>
+}
 const rowsBy = async (...args: string[]): Promise<{ rows: Row[]; total: Row }> =>
   (await history(...args, '--json')).json
 
@@ -251,9 +257,41 @@ describe('history', () => {
         'webSearches',
         'cost_usd',
         'unpriced_at_most_usd',
+        'broke_off',
+        'plan_usd',
+        'metered_usd',
+        'unknown_usd',
       ],
-      ['claude-opus-4-6', '1', '0', '0', '0', '0', '13', '0', '0.000325', '0'],
+      ['claude-opus-4-6', '1', '0', '0', '0', '0', '13', '0', '0.000325', '0', '0', '0', '0', '0.000325'],
     ])
+  })
+
+  it('says what covers the cost: what the session’s start showed, else what is declared from a day on, else nobody knows', async () => {
+    const covered = async () => (await rowsBy()).total.covered
+    call('a', 40_000, { session: 'aaaa' })
+    call('a', 20_000, { session: 'bbbb', ago: 50 * HOUR_MS })
+    expect(await covered()).toEqual({ plan: '0', metered: '0', unknown: '1.5' })
+    const yesterday = new Date(Date.now() - 25 * HOUR_MS).toISOString().slice(0, 10)
+    writeFileSync(machine.home.config, `covered: { claude-code: { 2020-01-01: plan, ${yesterday}: metered } }\n`)
+    expect(await covered()).toEqual({ plan: '0.5', metered: '1', unknown: '0' })
+    await machine.run(['daemon', 'start'])
+    const start = spawnSync(process.execPath, [join(machine.home.bin, 'hook.cjs'), 'claude-code', 'SessionStart'], {
+      env: { ...machine.env, CLAUDE_CODE_OAUTH_TOKEN: 'a-secret' } as unknown as NodeJS.ProcessEnv,
+      input: JSON.stringify({ hook_event_name: 'SessionStart', session_id: 'cccc', cwd: join(machine.folder, 'a') }),
+    })
+    expect(start.status).toBe(0)
+    call('a', 4000, { session: 'cccc' })
+    expect(await covered()).toEqual({ plan: '0.6', metered: '1', unknown: '0' })
+    const table = (await history()).stdout
+    expect(table).toContain('$0.60 covered by a plan, $1.00 paid by the call.')
+    expect((await rowsBy('--by', 'covered')).rows).toMatchObject([
+      { value: 'metered', cost: '1' },
+      { value: 'plan', cost: '0.6' },
+    ])
+    await machine.type(['daemon', 'stop'], 'stop\n')
+    const kept = readdirSync(machine.home.sessions).map(name => readFileSync(join(machine.home.sessions, name), 'utf8'))
+    expect(kept.join()).toContain('"covered":"plan"')
+    expect(kept.join()).not.toContain('a-secret')
   })
 
   it('is read by the daemon where one runs, and by nobody twice', async () => {

@@ -124,6 +124,21 @@ describe('the ledger has each call once', () => {
     expect(await outputs()).toEqual([10, 10])
   })
 
+  test('marked as broken off until it is seen whole, with its provider and what covers it as its record says', async () => {
+    const ledger = await opened()
+    const broken = { partial: true, provider: 'openai', covered: 'plan' as const }
+    ledger.add([record('msg_a', 10, broken), record('msg_b', 5)], { ...place(), covered: 'metered' })
+    expect(await all()).toMatchObject([
+      { partial: true, provider: 'openai', covered: 'plan' },
+      { place: { covered: 'metered' } },
+    ])
+    const again = await opened()
+    expect(again.has('claude-code', record('msg_a', 10, { partial: true }))).toBe(true)
+    expect(again.has('claude-code', record('msg_a', 10))).toBe(false)
+    again.add([record('msg_a', 10)], place())
+    expect(await all()).toMatchObject([{ partial: false, tokens: { output: 10 } }, { tokens: { output: 5 } }])
+  })
+
   test('and two ids with equal counts a moment apart are two', async () => {
     const ledger = await opened()
     ledger.add([record('msg_a', 10), record('msg_b', 10)], place())
