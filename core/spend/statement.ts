@@ -220,7 +220,7 @@ function lineKey(line: Omit<StatementLine, 'pico'>): string {
  * @param since lines about this month (`month`) that were in the total of statements closed since
  */
 export function adjustmentsOf(
-  closed: ClosedStatement,
+  closed: Pick<ClosedStatement, 'period' | 'lines'>,
   now: readonly StatementLine[],
   since: readonly StatementLine[] = [],
 ): StatementLine[] {

@@ -11,18 +11,19 @@ import { listMembers } from '../features/member.ts'
 import { ruleSetHistory } from '../features/rule-set-history.ts'
 import { focusExport } from '../features/spend/focus-export.ts'
 import { readSpendQuery, SPEND_COLUMNS, spendCsvRows } from '../features/spend/sheet.ts'
+import { statementSheet, statementsSheet } from '../features/statement/sheet.ts'
 import { errorResponse } from './connector-route.ts'
 import { FOCUS_FORMATS, focusAsked, focusResponse } from './focus-file.ts'
 import { oneOf } from './query.ts'
 
-type Sheet = { columns: readonly string[]; rows: readonly (readonly CsvValue[])[] }
+export type Sheet = { columns: readonly string[]; rows: readonly (readonly CsvValue[])[] }
 type Ctx = FeatureContext<MemberActor>
 
 /** Lists of at most so many pages go into one file. */
 const PAGES = 400
 
 /** GET /api/export/NAME?org=… : a list as a CSV, of what the signed-in member may see and of no other organisation. */
-function csvDoor(name: string, sheet: (ctx: Ctx, query: URLSearchParams) => Promise<Sheet>) {
+export function csvDoor(name: string, sheet: (ctx: Ctx, query: URLSearchParams) => Promise<Sheet>) {
   return fileDoor(async (ctx, query) => {
     const { columns, rows } = await sheet(ctx, query)
     const file = `${ctx.actor.orgSlug}-${name}-${ctx.now.toISOString().slice(0, 10)}.csv`
@@ -192,3 +193,9 @@ export const focusFile = fileDoor(async (ctx, query, request) =>
     request,
   }),
 )
+
+/** One statement's lines: `tenant` and `month`. They add up as on its page. */
+export const statementCsv = csvDoor('statement', statementSheet)
+
+/** All statements, drafts too. */
+export const statementsCsv = csvDoor('statements', ctx => statementsSheet(ctx))

@@ -6,9 +6,11 @@ import { evidenceRouter } from './routers/evidence.ts'
 import { machineRouter } from './routers/machine.ts'
 import { memberRouter } from './routers/member.ts'
 import { overviewRouter } from './routers/overview.ts'
+import { rateRouter } from './routers/rate.ts'
 import { sessionRouter } from './routers/session.ts'
 import { settingsRouter } from './routers/settings.ts'
 import { spendRouter } from './routers/spend.ts'
+import { statementRouter } from './routers/statement.ts'
 import { tokenRouter } from './routers/token.ts'
 import { router } from './trpc.ts'
 
@@ -22,9 +24,11 @@ export const appRouter = router({
   machine: machineRouter,
   member: memberRouter,
   overview: overviewRouter,
+  rate: rateRouter,
   session: sessionRouter,
   settings: settingsRouter,
   spend: spendRouter,
+  statement: statementRouter,
   token: tokenRouter,
 })
 /** The one thing of the server that client parts may import, as a type. */

@@ -2,7 +2,16 @@ import nodemailer, { type Transporter } from 'nodemailer'
 import type { Mail } from './layout.ts'
 
 /** A mail on its way to one person. `messageId` is the same at every try, so that a repeated one can be told. */
-export type Letter = Mail & { to: string; from: string; messageId: string; inReplyTo?: string | undefined }
+export type Letter = Mail & {
+  to: string
+  from: string
+  messageId: string
+  inReplyTo?: string | undefined
+  files?: readonly MailFile[] | undefined
+}
+
+/** A text that comes with a mail as a file. */
+export type MailFile = { name: string; type: string; text: string }
 
 /** The receiving side refused for good (a 5xx reply): trying again would not help. */
 export class Bounced extends Error {
@@ -54,6 +63,11 @@ export async function sendMail(smtpUrl: string, letter: Letter): Promise<void> {
       html: letter.html,
       messageId: letter.messageId,
       headers,
+      attachments: (letter.files ?? []).map(({ name, type, text }) => ({
+        filename: name,
+        contentType: type,
+        content: text,
+      })),
     })
   } catch (error) {
     const { responseCode, response } = error as { responseCode?: number; response?: string }

@@ -2,7 +2,11 @@ import type { Role } from '#core/role.ts'
 import type { Db } from '../db.ts'
 
 export type DemoMailRow = { id: string; to: string; subject: string; at: Date }
-export type DemoMail = DemoMailRow & { text: string; html: string }
+export type DemoMail = DemoMailRow & {
+  text: string
+  html: string
+  files: { name: string; type: string; text: string }[]
+}
 
 /** Mail that was kept because no SMTP_URL is set, newest first. Whether a request may see it is the door's question. */
 export async function listDemoMail(
@@ -19,10 +23,11 @@ export async function listDemoMail(
 
 /** One caught mail, whole. */
 export async function readDemoMail(db: Db, id: string): Promise<DemoMail | null> {
-  return db.demoMail.findUnique({
+  const mail = await db.demoMail.findUnique({
     where: { id },
-    select: { id: true, to: true, subject: true, at: true, text: true, html: true },
+    select: { id: true, to: true, subject: true, at: true, text: true, html: true, files: true },
   })
+  return mail && { ...mail, files: mail.files as DemoMail['files'] }
 }
 
 /** As many as the sign-in page names. */

@@ -26,7 +26,7 @@ export async function deliver(db: Db, job: Jobs['mail.send'], now: Date): Promis
   const id = hashToken(job.messageId).slice(0, 22)
   await db.demoMail.upsert({
     where: { id },
-    create: { id, to, subject, text, html, headers: headersOf(mail), at: now },
+    create: { id, to, subject, text, html, headers: headersOf(mail), files: [...(job.files ?? [])], at: now },
     update: {},
   })
 }

@@ -14,6 +14,7 @@ import { mailBudgetStep } from './budget-mail.ts'
 import type { Jobs } from './queue.ts'
 import { deliver } from './send-mail.ts'
 import { mailInvitation, mailSignIn } from './sign-in-mail.ts'
+import { mailStatement } from './statement-mail.ts'
 import { sweepMembers } from './sweep.ts'
 import { WorkerLife } from './worker-life.ts'
 
@@ -32,6 +33,7 @@ const TASKS: Tasks = {
   'budget.cut': cutOne,
   'budget.cut_all': cutAll,
   'budget.mail': mailBudgetStep,
+  'statement.mail': mailStatement,
   'usage.sweep': (db, _, now) => sweepUsage(db, now, n => new Uint8Array(randomBytes(n))),
   'usage.rezone': (db, { org }) => rebuildTotals(db, org),
 }

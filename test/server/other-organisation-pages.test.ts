@@ -1,21 +1,33 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ApprovalRequest, requestDigest } from '#core/approval/request.ts'
 import { parseJoinLine } from '#core/join-line.ts'
 import { makeToken } from '#core/token.ts'
-import { approvalCsv, auditCsv, focusFile, machineCsv, memberCsv, ruleSetCsv, spendCsv } from '#server/api/csv-doors.ts'
+import {
+  approvalCsv,
+  auditCsv,
+  focusFile,
+  machineCsv,
+  memberCsv,
+  ruleSetCsv,
+  spendCsv,
+  statementCsv,
+  statementsCsv,
+} from '#server/api/csv-doors.ts'
 import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { cookieName } from '#server/auth/cookies.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
+import { takeUsage } from '#server/features/usage/take.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { hashToken } from '#server/keys/token-hash.ts'
 import { Browser } from '#test/support/browser.ts'
 import { ask, doors, joinBody } from '../support/connector.ts'
 import { actorOf, contextOf, random } from '../support/makers.ts'
 
-import { db, expectNothingOfTheirs, me, own, snapshot, theirs } from './two-organisations.ts'
+import { signUsage, uploadOf } from '../support/usage.ts'
+import { db, expectNothingOfTheirs, me, mine, own, snapshot, theirs, usageFor } from './two-organisations.ts'
 
 /** Nobody reads or opens anything of another organisation through lists, pages’ doors and links. Each door must stand in a table. */
 /** A browser session of ours, as the doors of the web app find it. */
@@ -46,26 +58,39 @@ const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
   members: memberCsv,
   'rule-sets': ruleSetCsv,
   spend: spendCsv,
+  statement: statementCsv,
+  statements: statementsCsv,
 }
 
+/** What a file must be asked about; each month has usage on both sides. */
+const NAMED: Record<string, string> = { focus: '&month=2026-11', statement: '&month=2026-11&tenant=own-tenant' }
+
 describe('lists as CSV', () => {
+  beforeAll(async () => {
+    await takeUsage(contextOf(db.prisma, mine.actor), {
+      usage: signUsage(mine, uploadOf(mine, 1, usageFor('own-tenant'))),
+    })
+  })
+
   it('all stand in the table', () => {
     expect(Object.keys(SHEETS)).toEqual(readdirSync('app/api/export').sort())
   })
 
   it.each(Object.keys(SHEETS))('%s: of the session’s own organisation only, whatever it is asked about', async name => {
     const token = await signedIn()
-    const month = name === 'focus' ? '&month=2026-11' : ''
-    const get = (org: string, cookie = `${cookieName('session')}=${token}`, query = month) =>
+    const named = NAMED[name] ?? ''
+    const get = (org: string, cookie = `${cookieName('session')}=${token}`, query = named) =>
       SHEETS[name]!(new Request(`http://localhost:3000/api/export/${name}?org=${org}${query}`, { headers: { cookie } }))
     const before = await snapshot()
     for (const asked of ['', ...[theirs.handle, theirs.member, theirs.machine.id].flatMap(asAsked)]) {
-      const mine = await get(own.slug, undefined, asked + month)
+      const mine = await get(own.slug, undefined, asked + named)
       expect([asked, mine.status]).toEqual([asked, 200])
       expectNothingOfTheirs([await mine.text(), [...mine.headers]])
     }
     expect((await get(theirs.org.slug)).status).toBe(404)
     expect((await get('no-such-organisation')).status).toBe(404)
+    if (name === 'statement')
+      expect((await get(own.slug, undefined, '&month=2026-11&tenant=elsewhere-tenant')).status).toBe(404)
     expect((await get(own.slug, '')).status).toBe(401)
     expect(await snapshot()).toEqual(before)
   })

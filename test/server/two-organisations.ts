@@ -2,11 +2,14 @@ import { beforeAll, expect } from 'vitest'
 import type { MemberActor } from '#core/actor.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import { makeToken } from '#core/token.ts'
+import { makeApiToken } from '#server/features/api-token.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
 import { reserve } from '#server/features/budget/reserve.ts'
-import { makeApiToken } from '#server/features/api-token.ts'
 import { startAdminLogin } from '#server/features/credential.ts'
 import { grantFigures } from '#server/features/spend/grant.ts'
+import { setContact } from '#server/features/statement/arrange.ts'
+import { closeOne } from '#server/features/statement/close.ts'
+import { getStatement } from '#server/features/statement/read.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { hashToken } from '#server/keys/token-hash.ts'
 import { useDatabase } from '../support/db.ts'
@@ -82,6 +85,7 @@ beforeAll(async () => {
     'elsewhere-budget',
     'elsewhere-tenant',
     'elsewhere-token',
+    'bills@elsewhere.test',
     'their own reason',
     rows.rows[0].digest,
     rows.rows[0].jws,
@@ -118,6 +122,7 @@ async function fill(): Promise<Theirs> {
   await takeUsage(contextOf(db.prisma, machine.actor), {
     usage: signUsage(machine, uploadOf(machine, 1, usageFor('elsewhere-tenant'))),
   })
+  await closeStatement(org)
   const { id: reservation } = await reserve(contextOf(db.prisma, machine.actor), {
     budget: 'elsewhere-budget',
     amount: '1',
@@ -157,7 +162,30 @@ async function fill(): Promise<Theirs> {
   const { userCode } = await startAdminLogin(owner, { org: org.slug, label: 'their-laptop' })
   const { id: grant } = await grantFigures(owner, { holderId: org.ownerId, reason: 'their own reason', days: 5 })
   const { id: token } = await makeApiToken(owner, { name: 'elsewhere-token', scopes: ['spend.read'] })
-  return { org, member, machine, handle, invitation, connection, credential, reservation, userCode, grant, token, request }
+  return {
+    org,
+    member,
+    machine,
+    handle,
+    invitation,
+    connection,
+    credential,
+    reservation,
+    userCode,
+    grant,
+    token,
+    request,
+  }
+}
+
+/** Closes and mails their tenant's November, in December. */
+async function closeStatement(org: TestOrganisation): Promise<void> {
+  const december = new Date('2026-12-02T00:00:00Z')
+  const owner = contextOf(db.prisma, { ...actorOf(org, org.ownerId, 'owner'), authnAt: december }, december)
+  const asked = { tenant: 'elsewhere-tenant', month: '2026-11' }
+  await setContact(owner, { ...asked, name: 'Elsewhere Tenant', contact: 'bills@elsewhere.test' })
+  const { bill } = await getStatement(owner, asked)
+  if (bill.state === 'draft') await closeOne(owner, { ...asked, tag: bill.tag })
 }
 
 /** Every row that belongs to the other organisation, in one value: nothing that we do from outside may change it. */

@@ -1,5 +1,8 @@
 import { AppError } from '#core/error.ts'
+import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
+
+const { sql } = Prisma
 
 /** How a period is cut on a chart. Hours and quarter hours come from the buckets, all else from the totals. */
 export const STEPS = ['quarter', 'hour', 'day', 'week', 'month'] as const
@@ -37,11 +40,22 @@ function localTime(text: string, name: string): string {
  */
 export async function readPeriod(db: Tx, zone: string, text: PeriodText): Promise<Period> {
   const [from, to] = [localTime(text.from, 'from'), localTime(text.to, 'to')]
+  return bounded(
+    db,
+    zone,
+    sql`select ${from}::timestamp at time zone ${zone} as "from", ${to}::timestamp at time zone ${zone} as "to"`,
+  )
+}
+
+/** The same between two moments, whatever zone's clock they come from. */
+export const periodBetween = (db: Tx, zone: string, { from, to }: { from: Date; to: Date }): Promise<Period> =>
+  bounded(db, zone, sql`select ${from}::timestamptz as "from", ${to}::timestamptz as "to"`)
+
+async function bounded(db: Tx, zone: string, ends: Prisma.Sql): Promise<Period> {
   const [row] = await db.$queryRaw<Bounds[]>`
     select *, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt" from (
       select "from", "to", (case when (a::timestamp at time zone ${zone}) < "from" then a + 1 else a end)::text as first, b::text as last from (
-        select "from", "to", ("from" at time zone ${zone})::date as a, ("to" at time zone ${zone})::date as b from (
-          select ${from}::timestamp at time zone ${zone} as "from", ${to}::timestamp at time zone ${zone} as "to") p) d) w`
+        select "from", "to", ("from" at time zone ${zone})::date as a, ("to" at time zone ${zone})::date as b from (${ends}) p) d) w`
   return periodOf(zone, row!)
 }
 

@@ -1,0 +1,1 @@
+export { statementCsv as GET } from '#server/api/csv-doors.ts'

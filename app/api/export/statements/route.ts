@@ -1,0 +1,1 @@
+export { statementsCsv as GET } from '#server/api/csv-doors.ts'

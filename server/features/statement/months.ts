@@ -1,0 +1,137 @@
+import type { Basis } from '#core/budget/budget.ts'
+import type { SharedRule } from '#core/spend/draw.ts'
+import type { Dimension } from '#core/spend/group.ts'
+import type { DatedRow } from '#core/spend/statement-lines.ts'
+import type { Tx } from '../../db.ts'
+import { periodBetween, readPeriod } from '../spend/period.ts'
+import { sumUsage } from '../spend/sums.ts'
+import type { StatementSetting } from './setting.ts'
+
+/** A month of the organisation, as it was settled when its first statement was closed, or as it would be now. */
+export type BookMonth = {
+  month: string
+  start: Date
+  /** The first moment after it. */
+  end: Date
+  zone: string
+  settled: boolean
+  basis: Basis
+  currency: string
+  rules: SharedRule[]
+  /** Who takes part in what is shared; undefined: whoever is there. */
+  tenants: readonly string[] | undefined
+}
+
+export const nextMonth = (month: string): string => {
+  const [year, number] = month.split('-').map(Number) as [number, number]
+  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7)
+}
+
+/** The longest that statements reach back: a century would be a mistake of somebody's. */
+const MONTHS_MOST = 240
+
+/**
+ * All months from the first with usage to the present one. Each begins where the one before ends, also when the organisation's
+ * zone has changed in between: no moment is in two, and none is in neither.
+ */
+export async function statementMonths(
+  tx: Tx,
+  orgId: string,
+  zone: string,
+  { firstMonth, basis, currency, rules }: StatementSetting,
+  now: Date,
+): Promise<BookMonth[]> {
+  const settled = new Map(
+    (await tx.statementMonth.findMany({ where: { orgId } })).map(row => [row.month, row] as const),
+  )
+  const [span] = await tx.$queryRaw<{ first: string | null; last: string }[]>`
+    select (select to_char(min(start), 'YYYY-MM') from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = 'month') as first,
+      to_char(${now}::timestamptz at time zone ${zone}, 'YYYY-MM') as last`
+  const earliest = [...settled.keys(), ...(firstMonth ? [firstMonth] : span!.first ? [span!.first] : [])].sort()[0]
+  if (earliest === undefined) return []
+  const names: string[] = []
+  for (let month = earliest; month <= span!.last && names.length < MONTHS_MOST; month = nextMonth(month))
+    names.push(month)
+  const starts = await tx.$queryRaw<{ month: string; start: Date }[]>`
+    select m as month, (m || '-01')::timestamp at time zone ${zone} as start from unnest(${[...names, nextMonth(span!.last)]}::text[]) m`
+  const startOf = new Map(starts.map(({ month, start }) => [month, start]))
+  const months: BookMonth[] = []
+  for (const month of names) {
+    const row = settled.get(month)
+    if (row)
+      months.push({
+        month,
+        start: row.startAt,
+        end: row.endAt,
+        zone: row.zone,
+        settled: true,
+        basis: row.basis as Basis,
+        currency: row.currency,
+        rules: row.rules as unknown as SharedRule[],
+        tenants: row.tenants,
+      })
+    else
+      months.push({
+        month,
+        start: months.at(-1)?.end ?? startOf.get(month)!,
+        end: settled.get(nextMonth(month))?.startAt ?? startOf.get(nextMonth(month))!,
+        zone,
+        settled: false,
+        basis,
+        currency,
+        rules,
+        tenants: undefined,
+      })
+  }
+  return months
+}
+
+/**
+ * Each month's usage by everything that a line names, read from one moment of the ledger where their ends are those of the zone's
+ * months: one question, whatever their number.
+ */
+export async function rowsByMonth(
+  tx: Tx,
+  orgId: string,
+  zone: string,
+  months: readonly BookMonth[],
+): Promise<Map<string, DatedRow[]>> {
+  const keys = new Set(['tenant', 'project', ...months.flatMap(({ rules }) => rules.map(({ key }) => key))])
+  keys.delete('')
+  const by: Dimension[] = [...[...keys].map((key): Dimension => `tag:${key}`), 'provider', 'model']
+  // Dollars need no day: what is converted is converted at each day's own rate.
+  const isDated = months.some(({ currency }) => currency !== 'USD')
+  const rows = new Map<string, DatedRow[]>(months.map(({ month }) => [month, []]))
+  const isWhole = await wholeMonths(tx, zone, months)
+  const run = months.filter(({ month }) => isWhole.has(month))
+  const step = isDated ? ('day' as const) : ('month' as const)
+  if (run.length > 0) {
+    const period = await readPeriod(tx, zone, {
+      from: `${run[0]!.month}-01`,
+      to: `${nextMonth(run.at(-1)!.month)}-01`,
+    })
+    for (const row of await sumUsage(tx, orgId, { period, by, step })) {
+      const month = row.day!.slice(0, 7)
+      if (isWhole.has(month)) rows.get(month)!.push({ ...row, day: row.day! })
+    }
+  }
+  for (const { month, start, end } of months.filter(one => !isWhole.has(one.month))) {
+    const period = await periodBetween(tx, zone, { from: start, to: end })
+    const sums = await sumUsage(tx, orgId, { period, by, ...(isDated ? { step: 'day' } : {}) })
+    rows.set(
+      month,
+      sums.map(row => ({ ...row, day: row.day ?? `${month}-01` })),
+    )
+  }
+  return rows
+}
+
+/** Months whose ends are those of the zone's own months. */
+async function wholeMonths(tx: Tx, zone: string, months: readonly BookMonth[]): Promise<ReadonlySet<string>> {
+  const found = await tx.$queryRaw<{ month: string }[]>`
+    select m.month from jsonb_to_recordset(${JSON.stringify(months.map(({ month, start, end }) => ({ month, start, end })))}::jsonb)
+      as m(month text, start timestamptz, "end" timestamptz)
+    where m.start = (m.month || '-01')::timestamp at time zone ${zone}
+      and m."end" = ((m.month || '-01')::timestamp + interval '1 month') at time zone ${zone}`
+  return new Set(found.map(({ month }) => month))
+}
