@@ -1,9 +1,28 @@
 import { Download } from 'lucide-react'
 import { Button } from '#app/_ui/button.tsx'
 
+/** The lists that are files too: each has a door of its name below /api/export. */
+type ExportedList =
+  | 'approvals'
+  | 'attribution-rules'
+  | 'audit'
+  | 'figures-grants'
+  | 'machines'
+  | 'members'
+  | 'own-prices'
+  | 'rate-card'
+  | 'reprice-preview'
+  | 'rule-sets'
+  | 'spend'
+  | 'tag-values'
+  | 'tenants'
+  | 'unattributed'
+  | 'unlisted'
+  | 'unpriced-models'
+
 type Props = {
   org: string
-  list: 'audit' | 'members' | 'machines' | 'approvals' | 'rule-sets' | 'spend'
+  list: ExportedList
   /** Pairs where a name stands more than once. */
   query?: Record<string, string> | [string, string][]
 }

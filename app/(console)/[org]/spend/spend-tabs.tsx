@@ -1,15 +1,19 @@
 import { TabLinks } from '#app/_ui/tabs.tsx'
 
-/** What there is of spend. */
-export function SpendTabs({ org, current }: { org: string; current: 'chargeback' | 'budgets' }) {
-  const base = `/${org}/spend`
+/** What there is of spend, in the order in which it is asked for: what was spent, what may be, and what both are reckoned by. */
+const TABS = [
+  { current: 'chargeback', path: '', label: 'Chargeback' },
+  { current: 'budgets', path: '/budgets', label: 'Budgets' },
+  { current: 'rates', path: '/rates', label: 'Rates' },
+  { current: 'attribution', path: '/attribution', label: 'Attribution' },
+] as const
+export type SpendTab = (typeof TABS)[number]['current']
+
+export function SpendTabs({ org, current }: { org: string; current: SpendTab }) {
   return (
     <TabLinks
       label="Spend"
-      tabs={[
-        { href: base, label: 'Chargeback', current: current === 'chargeback' },
-        { href: `${base}/budgets`, label: 'Budgets', current: current === 'budgets' },
-      ]}
+      tabs={TABS.map(tab => ({ href: `/${org}/spend${tab.path}`, label: tab.label, current: tab.current === current }))}
     />
   )
 }

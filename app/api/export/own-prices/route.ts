@@ -1,0 +1,1 @@
+export { ownPricesCsv as GET } from '#server/api/spend-csv-doors.ts'

@@ -1,0 +1,1 @@
+export { rateCardCsv as GET } from '#server/api/spend-csv-doors.ts'

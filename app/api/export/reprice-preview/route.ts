@@ -1,0 +1,1 @@
+export { repricePreviewCsv as GET } from '#server/api/spend-csv-doors.ts'

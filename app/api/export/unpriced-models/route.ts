@@ -1,0 +1,1 @@
+export { unpricedModelsCsv as GET } from '#server/api/spend-csv-doors.ts'
