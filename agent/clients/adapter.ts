@@ -267,7 +267,7 @@ export type SessionUsage<S extends UsageState = UsageState> = {
   toolResults: SeenToolResult[]
   /** False when this read failed: the figures are those of earlier reads. `problem` says why, without a path. */
   fresh: boolean
-  problem?: 'no_transcript' | 'unreadable' | 'not_a_file' | 'not_ours' | 'too_many_files'
+  problem?: 'no_transcript' | 'unreadable' | 'not_a_file' | 'not_ours' | 'too_many_files' | 'too_large'
   /** True when there is more to read than one call takes: call again. */
   more: boolean
 }

@@ -124,7 +124,8 @@ const NO_MARK: FileMark = { id: '', offset: 0, tail: '' }
 
 /**
  * Reads the lines of one file on from a mark. `take` gets bytes and returns how many of them were whole lines, which it has
- * read; the rest comes again. Returns the new mark, and whether more is left than the budget allowed.
+ * read; the rest comes again. `startOver` is called before a file that was read is read from its start again. Returns the new
+ * mark, and whether more is left than the budget allowed.
  * @throws Unreadable
  */
 export function readOn(
@@ -132,6 +133,7 @@ export function readOn(
   known: FileMark | undefined,
   budget: ReadBudget,
   take: (bytes: Buffer) => number,
+  startOver: () => void = () => {},
 ): { mark: FileMark; more: boolean } {
   const { fd, stat } = openOwn(file)
   try {
@@ -145,6 +147,7 @@ export function readOn(
       piece = readFrom(fd, mark, stat.size, budget.chunk)
     }
     if (stat.size === mark.offset && known === mark) return { mark, more: false }
+    if (known !== undefined && known !== mark) startOver()
     let { offset } = mark
     let skipping = mark.skipping ?? false
     let size = budget.chunk
@@ -179,6 +182,54 @@ export function readOn(
   } catch (error) {
     if (error instanceof Unreadable || codeOf(error) === undefined) throw error
     throw new Unreadable('unreadable')
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** A file that its client writes anew each time, as it was when it was read. */
+export type WholeMark = { id: string; size: number; changedMs: number }
+
+/**
+ * A file that is written anew as a whole, where it changed since the mark; undefined where it did not. One that changes while
+ * it is read keeps its former mark and is read another time.
+ * @throws Unreadable, `too_large` above `maxBytes`
+ */
+export function readChanged(
+  file: string,
+  known: WholeMark | undefined,
+  maxBytes: number,
+): { mark: WholeMark | undefined; bytes: Buffer } | undefined {
+  const { fd, stat } = openOwn(file)
+  try {
+    const before = wholeMark(stat)
+    if (known && isSameWhole(known, before)) return undefined
+    if (stat.size > maxBytes) throw new Unreadable('too_large')
+    const bytes = Buffer.allocUnsafe(stat.size)
+    const got = fs.readSync(fd, bytes, 0, stat.size, 0)
+    const isWhole = got === stat.size && isSameWhole(before, wholeMark(fs.fstatSync(fd)))
+    return { mark: isWhole ? before : known, bytes: bytes.subarray(0, got) }
+  } catch (error) {
+    if (error instanceof Unreadable || codeOf(error) === undefined) throw error
+    throw new Unreadable('unreadable')
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+const wholeMark = ({ dev, ino, size, mtimeMs, ctimeMs }: fs.Stats): WholeMark => ({
+  id: `${dev}:${ino}`,
+  size,
+  changedMs: Math.max(mtimeMs, ctimeMs),
+})
+const isSameWhole = (a: WholeMark, b: WholeMark) => a.id === b.id && a.size === b.size && a.changedMs === b.changedMs
+
+/** The beginning of a file of one's own, as text. @throws Unreadable */
+export function readHead(file: string, bytes: number): string {
+  const { fd } = openOwn(file)
+  try {
+    const head = Buffer.alloc(bytes)
+    return head.toString('utf8', 0, fs.readSync(fd, head, 0, bytes, 0))
   } finally {
     fs.closeSync(fd)
   }

@@ -1,8 +1,14 @@
 import type { ClientAdapter, UsageSource } from './adapter.ts'
 import { claude } from './claude/claude.ts'
+import { copilot } from './copilot/copilot.ts'
+import { gemini } from './gemini/gemini.ts'
 
 /** The clients at whose pause points we decide. Each adapter keeps its own kind of state, and is handed back nothing else. */
 export const ADAPTERS: readonly ClientAdapter[] = [claude as unknown as ClientAdapter]
 
 /** The clients whose own records of their calls are read. */
-export const USAGE_SOURCES: readonly UsageSource[] = [...ADAPTERS]
+export const USAGE_SOURCES: readonly UsageSource[] = [
+  ...ADAPTERS,
+  gemini as unknown as UsageSource,
+  copilot as unknown as UsageSource,
+]

@@ -1,5 +1,5 @@
 /** Counts the responses of a session, each once, and what they cost. Pure: prices come in; a tally is plain JSON. */
-import type { PriceRecord, UsageRecord } from '#agent/clients/adapter.ts'
+import type { PriceRecord, SessionUsage, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
 import { NO_TOKENS, PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
 
 /** [model, requestId, atMs, input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches] of one counted response. */
@@ -94,4 +94,33 @@ export function settle(tally: UsageTally, found: FoundUsage): void {
 export function raiseMark(tally: UsageTally): void {
   const { cost, mark } = tally
   if (mark === undefined || BigInt(cost) > BigInt(mark)) tally.mark = cost
+}
+
+type Tallied = UsageState & UsageTally & { rateCard: string; model?: string }
+
+/** The state to read on from: other prices begin anew with `fresh`, but never below what was shown. */
+export function tallyFrom<S extends Tallied>(before: S | undefined, fresh: S): S {
+  if (before === undefined || before.rateCard === fresh.rateCard) return before ?? fresh
+  return { ...fresh, ...(before.mark === undefined ? {} : { mark: before.mark }) }
+}
+
+/** What a reader answers, from what it has read. `problem`: this read failed, the figures are those of earlier ones. */
+export function sessionUsage<S extends Tallied>(
+  state: S,
+  found: FoundUsage & Partial<Pick<SessionUsage, 'toolUses' | 'toolResults'>>,
+  { problem, more }: { problem?: SessionUsage['problem'] | undefined; more: boolean },
+): SessionUsage<S> {
+  return {
+    state,
+    costPicoUsd: state.mark === undefined ? undefined : BigInt(state.mark),
+    fallback: state.unpriced.length > 0,
+    unpricedModels: [...state.unpriced],
+    ...(state.model === undefined ? {} : { model: state.model }),
+    records: [...found.records.values()],
+    toolUses: found.toolUses ?? [],
+    toolResults: found.toolResults ?? [],
+    fresh: problem === undefined,
+    ...(problem === undefined ? {} : { problem }),
+    more,
+  }
 }

@@ -92,6 +92,7 @@ const READINGS: Words = {
   not_a_file: 'what stands in its transcript’s place is no file',
   not_ours: 'its transcript belongs to another user',
   too_many_files: 'it has more files than are read',
+  too_large: 'one of its files is larger than is read',
 }
 /** Why a figure could not be read; the daemon’s own sentence passes as it is. */
 export const readingWords = (problem: string): string => wordOf(READINGS, problem) ?? plain(problem, 200)

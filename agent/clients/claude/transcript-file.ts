@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import type { ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
 import { BUFFER_TOOLS } from '#agent/clients/json-lines.ts'
 import { isFolder, problemOf, type ReadBudget, readBudget, readOn, Unreadable } from '#agent/clients/record-file.ts'
-import { raiseMark } from '#agent/clients/tally.ts'
+import { raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
 import { claudeDir } from './settings-file.ts'
 import { type ClaudeUsageState, emptyState, type Found, nothingFound, readLines } from './transcript.ts'
 
@@ -102,13 +102,7 @@ export const readClaudeSession: UsageReader<ClaudeUsageState>['readSession'] = (
   limits,
 ) => {
   const fresh = emptyState(pricing.rateCard)
-  // other prices: from the start, but never below what was shown
-  const state =
-    before === undefined
-      ? fresh
-      : before.rateCard === pricing.rateCard
-        ? before
-        : { ...fresh, folders: before.folders, ...(before.mark === undefined ? {} : { mark: before.mark }) }
+  const state = tallyFrom(before, { ...fresh, folders: before?.folders ?? [] })
   const context: Context = {
     price: pricing.price,
     budget: readBudget(limits?.bytes),
@@ -124,17 +118,5 @@ export const readClaudeSession: UsageReader<ClaudeUsageState>['readSession'] = (
       problem = problemOf(error)
     }
   if (Object.keys(state.files).length > 0) raiseMark(state)
-  return {
-    state,
-    costPicoUsd: state.mark === undefined ? undefined : BigInt(state.mark),
-    fallback: state.unpriced.length > 0,
-    unpricedModels: [...state.unpriced],
-    ...(state.model === undefined ? {} : { model: state.model }),
-    records: [...context.found.records.values()],
-    toolUses: context.found.toolUses,
-    toolResults: context.found.toolResults,
-    fresh: problem === undefined,
-    ...(problem === undefined ? {} : { problem }),
-    more,
-  }
+  return sessionUsage(state, context.found, { problem, more })
 }

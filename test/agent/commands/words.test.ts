@@ -35,7 +35,7 @@ const LISTS: [string, (code: string) => string, readonly string[]][] = [
   [
     'a figure that cannot be read',
     readingWords,
-    ['no_transcript', 'unreadable', 'not_a_file', 'not_ours', 'too_many_files'],
+    ['no_transcript', 'unreadable', 'not_a_file', 'not_ours', 'too_many_files', 'too_large'],
   ],
   ['a sign-in', methodWords, SESSION_METHODS],
   ['a level', code => levelWords(code as never, 'enforced'), LEVELS],

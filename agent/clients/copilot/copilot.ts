@@ -1,0 +1,10 @@
+/** What GitHub Copilot CLI records of its calls. Its oddities, measured, are in README.md beside this file. */
+import type { UsageSource } from '#agent/clients/adapter.ts'
+import { changedCopilotSessions, readCopilotSession } from './event-file.ts'
+import { type CopilotUsageState, marksOf } from './events.ts'
+
+export const copilot: UsageSource<CopilotUsageState> = {
+  client: 'copilot',
+  title: 'GitHub Copilot CLI',
+  usage: { readSession: readCopilotSession, changedSessions: changedCopilotSessions, marksOf },
+}

@@ -1,0 +1,67 @@
+/** Finds and reads a session's events: one file a session, below the client's own folder. No link is followed. */
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import type { ChangedSession, ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
+import { changedAt, isFolder, namesIn, problemOf, readBudget, readOn } from '#agent/clients/record-file.ts'
+import { raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
+import { type CopilotUsageState, emptyState, readEvents, startOver } from './events.ts'
+
+const ID = /^[A-Za-z0-9_-]{1,128}$/
+/** A person's years of work. */
+const SESSIONS_MAX = 100_000
+const BATCH = 200
+
+function sessionsFolder({ homeDir, env }: ClientHome): string {
+  return join(env.COPILOT_HOME || join(homeDir, '.copilot'), 'session-state')
+}
+
+/** `UsageReader.readSession` for Copilot. */
+export const readCopilotSession: UsageReader<CopilotUsageState>['readSession'] = (
+  home,
+  { sessionId },
+  before,
+  { rateCard, price },
+  limits,
+) => {
+  const state = tallyFrom(before, emptyState(rateCard))
+  const found = { records: new Map(), addedPicoUsd: 0n }
+  let problem: SessionUsage['problem']
+  let more = false
+  try {
+    const file = join(fs.realpathSync.native(sessionsFolder(home)), sessionId, 'events.jsonl')
+    if (!ID.test(sessionId) || !isFolder(join(file, '..'))) problem = 'no_transcript'
+    else {
+      const context = { state, found, price, sessionId }
+      const read = readOn(
+        file,
+        state.file,
+        readBudget(limits?.bytes),
+        bytes => readEvents(context, bytes),
+        () => startOver(state),
+      )
+      state.file = read.mark
+      more = read.more
+    }
+  } catch (error) {
+    problem = problemOf(error)
+  }
+  if (state.file !== undefined) raiseMark(state)
+  return sessionUsage(state, found, { problem, more })
+}
+
+/** `UsageReader.changedSessions` for Copilot. */
+export const changedCopilotSessions: UsageReader['changedSessions'] = function* (home, sinceMs) {
+  const root = sessionsFolder(home)
+  const names = namesIn(root)
+    .filter(name => ID.test(name))
+    .slice(0, SESSIONS_MAX)
+  for (let at = 0; at < names.length; at += BATCH)
+    yield names.slice(at, at + BATCH).flatMap(name => changedIn(root, name, sinceMs))
+}
+
+function changedIn(root: string, sessionId: string, sinceMs: number): ChangedSession[] {
+  const folder = join(root, sessionId)
+  const transcriptPath = join(folder, 'events.jsonl')
+  const changedMs = isFolder(folder) ? changedAt(transcriptPath) : undefined
+  return changedMs === undefined || changedMs < sinceMs ? [] : [{ sessionId, transcriptPath, changedMs }]
+}
