@@ -41,14 +41,33 @@ export function ruleHolds(rule: AttributionRule, facts: SessionFacts): boolean {
 }
 
 /** What the organisation's rules say: of each key the first rule that holds and sets it. */
-export function tagsByRules(rules: readonly AttributionRule[], facts: SessionFacts): Tags {
-  const tags: Record<string, string> = {}
-  for (const rule of rules) {
-    if (!ruleHolds(rule, facts)) continue
-    for (const [key, value] of Object.entries(rule.set)) if (!Object.hasOwn(tags, key)) tags[key] = value
+export const tagsByRules = (rules: readonly AttributionRule[], facts: SessionFacts): Tags =>
+  Object.fromEntries(Object.entries(decidedByRules(rules, facts).tags).map(([key, { value }]) => [key, value]))
+
+/** The same, with the place of the rule that decided each key; `held`: all that hold, those that came too late among them. */
+export function decidedByRules(
+  rules: readonly AttributionRule[],
+  facts: SessionFacts,
+): { tags: Record<string, { value: string; rule: number }>; held: number[] } {
+  const tags: Record<string, { value: string; rule: number }> = {}
+  const held: number[] = []
+  for (const [rule, { when, set }] of rules.entries()) {
+    if (!ruleHolds({ when, set }, facts)) continue
+    held.push(rule)
+    for (const [key, value] of Object.entries(set)) if (!Object.hasOwn(tags, key)) tags[key] = { value, rule }
   }
-  return tags
+  return { tags, held }
 }
+
+/** The names that a repository goes by: `github.com/acme/billing-api` is also `acme/billing-api` and `billing-api`. */
+export function repositoryNames(name: string): string[] {
+  const parts = name.split('/').filter(Boolean)
+  return [...new Set([parts.slice(-1), parts.slice(-2), parts].map(some => some.join('/')))].filter(Boolean)
+}
+
+/** The names that a folder goes by: its path and its last part. */
+export const directoryNames = (path: string): string[] =>
+  [...new Set([path, path.split('/').filter(Boolean).at(-1) ?? ''])].filter(Boolean)
 
 /**
  * To whom a session belongs. For each key the first that says something: the run itself, the session that started it, the

@@ -1,3 +1,9 @@
+import {
+  attributionRulesSheet,
+  tagValuesSheet,
+  unattributedSheet,
+  unlistedSheet,
+} from '../features/spend/attribution-sheets.ts'
 import { ownPricesSheet, rateCardSheet, repriceSheet, unpricedSheet } from '../features/usage/price-sheets.ts'
 import { csvDoor } from './csv-doors.ts'
 
@@ -5,3 +11,7 @@ export const rateCardCsv = csvDoor('rate-card', rateCardSheet)
 export const ownPricesCsv = csvDoor('own-prices', ownPricesSheet)
 export const unpricedModelsCsv = csvDoor('unpriced-models', unpricedSheet)
 export const repricePreviewCsv = csvDoor('reprice-preview', repriceSheet)
+export const tagValuesCsv = csvDoor('tag-values', tagValuesSheet)
+export const attributionRulesCsv = csvDoor('attribution-rules', attributionRulesSheet)
+export const unattributedCsv = csvDoor('unattributed', unattributedSheet)
+export const unlistedCsv = csvDoor('unlisted', unlistedSheet)

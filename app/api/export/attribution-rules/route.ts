@@ -1,0 +1,1 @@
+export { attributionRulesCsv as GET } from '#server/api/spend-csv-doors.ts'

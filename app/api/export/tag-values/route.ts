@@ -1,0 +1,1 @@
+export { tagValuesCsv as GET } from '#server/api/spend-csv-doors.ts'

@@ -1,0 +1,1 @@
+export { unattributedCsv as GET } from '#server/api/spend-csv-doors.ts'

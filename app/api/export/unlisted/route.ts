@@ -1,0 +1,1 @@
+export { unlistedCsv as GET } from '#server/api/spend-csv-doors.ts'
