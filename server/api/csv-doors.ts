@@ -10,7 +10,7 @@ import { listMachines } from '../features/machine-list.ts'
 import { listMembers } from '../features/member.ts'
 import { ruleSetHistory } from '../features/rule-set-history.ts'
 import { focusExport } from '../features/spend/focus-export.ts'
-import { readSpendQuery, SPEND_COLUMNS, spendCsvRows } from '../features/spend/sheet.ts'
+import { readSpendQuery, spendSheet } from '../features/spend/sheet.ts'
 import { statementSheet, statementsSheet } from '../features/statement/sheet.ts'
 import { errorResponse } from './connector-route.ts'
 import { FOCUS_FORMATS, focusAsked, focusResponse } from './focus-file.ts'
@@ -180,10 +180,7 @@ function readFilter(query: URLSearchParams): EvidenceFilter {
 }
 
 /** The report as on its page: `from`, `to`, `by`, `step`, `basis`, and `filter=<dimension>:<value>` any number of times. */
-export const spendCsv = csvDoor('spend', async (ctx, query) => ({
-  columns: SPEND_COLUMNS,
-  rows: await spendCsvRows(ctx, readSpendQuery(query)),
-}))
+export const spendCsv = csvDoor('spend', (ctx, query) => spendSheet(ctx, readSpendQuery(query)))
 
 /** Usage of a `month`, or of days `from` and `to`, as FOCUS rows: the same file as programs read at /api/v1/focus. */
 export const focusFile = fileDoor(async (ctx, query, request) =>

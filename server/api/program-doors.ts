@@ -2,7 +2,7 @@ import { base64url, utf8 } from '#core/bytes.ts'
 import { csvText } from '#core/csv.ts'
 import { focusExport } from '../features/spend/focus-export.ts'
 import { spendReport } from '../features/spend/report.ts'
-import { readSpendQuery, SPEND_COLUMNS, spendCsvRows } from '../features/spend/sheet.ts'
+import { readSpendQuery, spendSheet } from '../features/spend/sheet.ts'
 import { crypto } from '../keys/crypto.ts'
 import { programRoute } from './connector-route.ts'
 import { FOCUS_FORMATS, focusAsked, focusResponse, isKnown } from './focus-file.ts'
@@ -14,7 +14,7 @@ import { oneOf, refuseOthers } from './query.ts'
  *   GET spend  from, to, by, step, basis, filter, format=json|csv    the report of the spend page, its figures and columns
  *   GET focus  month, or from and to; format=csv|jsonl               usage as FOCUS 1.2 rows, UTC days
  *
- * Money is decimal text. A parameter that is not known is refused: a misspelt filter must not widen what is read. An answer's etag
+ * Money is decimal text, the report's in the currency that it names. A parameter that is not known is refused: a misspelt filter must not widen what is read. An answer's etag
  * in If-None-Match gets 304 as long as nothing has changed.
  */
 export const getSpend = programRoute('spend', async ({ ctx, query, request }) => {
@@ -23,8 +23,8 @@ export const getSpend = programRoute('spend', async ({ ctx, query, request }) =>
   const asked = readSpendQuery(query)
   const text =
     format === 'csv'
-      ? csvText(SPEND_COLUMNS, await spendCsvRows(ctx, asked))
-      : JSON.stringify({ v: 1, org: ctx.actor.orgSlug, currency: 'USD', ...(await spendReport(ctx, asked)) })
+      ? await spendSheet(ctx, asked).then(({ columns, rows }) => csvText(columns, rows))
+      : JSON.stringify({ v: 1, org: ctx.actor.orgSlug, ...(await spendReport(ctx, asked)) })
   const etag = `"spend-${base64url(crypto.sha256(utf8(text))).slice(0, 27)}"`
   const headers = {
     etag,

@@ -1,6 +1,6 @@
 import type { MemberActor, TokenActor } from '#core/actor.ts'
 import type { Basis } from '#core/budget/budget.ts'
-import { formatDecimal } from '#core/decimal.ts'
+import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import {
   type Dimension,
@@ -12,7 +12,7 @@ import {
 } from '#core/spend/group.ts'
 import { type Covered, totalOf, type UsageTotal } from '#core/usage/bucket.ts'
 import type { FeatureContext } from '../context.ts'
-import { shortest } from '../usage/price-day.ts'
+import { type Billing, billingOf, inBilling, type ReportCurrency, sumShown } from './currency.ts'
 import { figuresSeenIn } from './grant.ts'
 import { type Period, type PeriodText, readPeriod, type Step } from './period.ts'
 import { type Seen, sumUsage, WITHHELD } from './sums.ts'
@@ -28,7 +28,7 @@ export type ReportAsked = PeriodText & {
   filter?: Record<string, (string | null)[]>
 }
 
-/** Money as decimal strings in US dollars, by what covers it; the three never stand in one figure unless said so. */
+/** Money as decimal strings in the report's currency, by what covers it; the three never stand in one figure unless said so. */
 export type Amounts = Record<Covered, string>
 /** `priced`: at known prices. `bound`: of models without a price, "at most". */
 export type TotalShown = Omit<UsageTotal, 'priced' | 'bound'> & { priced: Amounts; bound: Amounts }
@@ -39,7 +39,7 @@ export type ReportRow = {
   label: string | null
   total: TotalShown
 }
-export type Report = {
+export type Report = ReportCurrency & {
   by: string
   basis: Basis
   zone: string
@@ -76,9 +76,9 @@ export async function spendReport(ctx: Ctx, asked: ReportAsked): Promise<Report>
   const { orgId } = ctx.actor
   const { basis = 'equivalent', step } = asked
   const by = dimensionOf(asked.by)
-  const [seen, { timeZone: zone }] = await Promise.all([
+  const [seen, { timeZone: zone, currency }] = await Promise.all([
     figuresSeenIn(ctx),
-    ctx.db.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true } }),
+    ctx.db.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true, currency: true } }),
   ])
   const filter = filterOf(asked.filter ?? {}, seen)
   const period = await readPeriod(ctx.db, zone, asked)
@@ -87,13 +87,17 @@ export async function spendReport(ctx: Ctx, asked: ReportAsked): Promise<Report>
     throw new AppError('BAD_INPUT', `The period is longer than ${most} days, too long to be cut by ${step}s.`, {
       remedy: 'Choose longer steps or a shorter period.',
     })
-  const [rows, coverage] = await Promise.all([
-    sumUsage(ctx.db, orgId, { period, by: [by], filter, seen, ...(step ? { step } : {}) }),
-    coverageOf(ctx, period),
+  const billing = await billingOf(ctx.db, orgId, currency, period)
+  const { rateDays } = billing
+  const [sums, reach] = await Promise.all([
+    sumUsage(ctx.db, orgId, { period, by: [by], filter, seen, rateDays, ...(step ? { step } : {}) }),
+    reachOf(ctx, period),
   ])
+  const { rows, shown: shownIn } = inBilling(sums, billing)
   const { groups, total } = groupBy(rows, by, basis)
   const labels = await labelsOf(ctx, by, rows)
   return {
+    ...shownIn,
     by: asked.by,
     basis,
     zone,
@@ -106,7 +110,7 @@ export async function spendReport(ctx: Ctx, asked: ReportAsked): Promise<Report>
     })),
     total: shown(total),
     steps: step ? stepsOf(rows, by) : [],
-    coverage,
+    coverage: coverageIn(reach, billing, shownIn),
   }
 }
 
@@ -176,7 +180,13 @@ async function labelsOf(ctx: Ctx, by: Dimension, rows: readonly SpendRow[]): Pro
   return labels
 }
 
-async function coverageOf(ctx: Ctx, period: Period): Promise<Coverage> {
+type Reach = Omit<Coverage, 'differing' | 'unlisted'> & {
+  differing: { day: string; days: number; machineCost: string; cost: string }[]
+  unlisted: { day: string; key: string; cost: string }[]
+}
+
+/** How far the figures reach, what is money of it by UTC day. */
+async function reachOf(ctx: Ctx, period: Period): Promise<Reach> {
   const { orgId } = ctx.actor
   const since = new Date(ctx.now.getTime() - SILENT_MS)
   const [from, to] = [period.from, new Date(period.to.getTime() - 1)].map(at => at.toISOString().slice(0, 10))
@@ -186,20 +196,31 @@ async function coverageOf(ctx: Ctx, period: Period): Promise<Coverage> {
         count(*) filter (where "leftAt" is null and "revokedAt" is null and "usageAt" > ${since})::int as reporting, max("usageAt") as "lastAt",
         (select count(*)::int from "UsageQuarantine" where "orgId" = ${orgId}) as quarantined
       from "Machine" where "orgId" = ${orgId}`,
-    ctx.db.$queryRaw<Coverage['differing'][]>`
-      select count(*)::int as days, coalesce(sum("machineCost"), 0)::text as "machineCost", coalesce(sum(cost), 0)::text as cost
-      from "UsageDay" where "orgId" = ${orgId} and day between ${from}::date and ${to}::date and differing > 0`,
-    ctx.db.$queryRaw<{ key: string; cost: string }[]>`
-      select u.key, sum(u.value::numeric)::text as cost from "UsageDay" d, jsonb_each_text(d.unlisted) u
-      where d."orgId" = ${orgId} and d.day between ${from}::date and ${to}::date and d.unlisted <> '{}' group by 1`,
+    ctx.db.$queryRaw<Reach['differing']>`
+      select day::text, count(*)::int as days, sum("machineCost")::text as "machineCost", sum(cost)::text as cost
+      from "UsageDay" where "orgId" = ${orgId} and day between ${from}::date and ${to}::date and differing > 0 group by 1`,
+    ctx.db.$queryRaw<Reach['unlisted']>`
+      select d.day::text, u.key, sum(u.value::numeric)::text as cost from "UsageDay" d, jsonb_each_text(d.unlisted) u
+      where d."orgId" = ${orgId} and d.day between ${from}::date and ${to}::date and d.unlisted <> '{}' group by 1, 2`,
   ])
+  return { ...machines[0]!, differing, unlisted }
+}
+
+function coverageIn({ differing, unlisted, ...rest }: Reach, billing: Billing, shownIn: ReportCurrency): Coverage {
+  const sum = (rows: readonly { day: string; cost: string }[]) =>
+    sumShown(
+      rows.map(({ day, cost }) => ({ day, cost: parseDecimal(cost)! })),
+      billing,
+      shownIn,
+    )
+  const keys = [...new Set(unlisted.map(({ key }) => key))]
   return {
-    ...machines[0]!,
+    ...rest,
     differing: {
-      ...differing[0]!,
-      machineCost: shortest(differing[0]!.machineCost),
-      cost: shortest(differing[0]!.cost),
+      days: differing.reduce((n, { days }) => n + days, 0),
+      machineCost: sum(differing.map(({ day, machineCost }) => ({ day, cost: machineCost }))),
+      cost: sum(differing),
     },
-    unlisted: Object.fromEntries(unlisted.map(({ key, cost }) => [key, shortest(cost)])),
+    unlisted: Object.fromEntries(keys.map(key => [key, sum(unlisted.filter(row => row.key === key))])),
   }
 }

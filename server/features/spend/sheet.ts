@@ -8,8 +8,8 @@ import { STEPS, type Step } from './period.ts'
 import { type ReportAsked, spendReport, type TotalShown } from './report.ts'
 
 const COVERED = ['plan', 'metered', 'unknown'] as const
-/** The page's columns. Amounts are exact dollars; the unpriced ones are bounds and part of no other column. */
-export const SPEND_COLUMNS: readonly string[] = [
+/** The page's columns. Amounts are exact, of the currency in their names; the unpriced ones are bounds and part of no other column. */
+export const spendColumns = (currency: string): readonly string[] => [
   'step_start',
   'zone',
   'by',
@@ -23,16 +23,16 @@ export const SPEND_COLUMNS: readonly string[] = [
   'cache_write_1h_tokens',
   'output_tokens',
   'web_searches',
-  ...COVERED.map(covered => `priced_${covered}_usd`),
-  ...COVERED.map(covered => `unpriced_at_most_${covered}_usd`),
+  ...COVERED.map(covered => `priced_${covered}_${currency.toLowerCase()}`),
+  ...COVERED.map(covered => `unpriced_at_most_${covered}_${currency.toLowerCase()}`),
 ]
 
-/** The report as rows; with steps one for each step and value. They add up to the page's total. */
-export async function spendCsvRows(
+/** The report as a sheet; with steps a row for each step and value. They add up to the page's total. */
+export async function spendSheet(
   ctx: FeatureContext<MemberActor | TokenActor>,
   asked: ReportAsked,
-): Promise<CsvValue[][]> {
-  const { rows, steps, zone, by } = await spendReport(ctx, asked)
+): Promise<{ columns: readonly string[]; rows: CsvValue[][] }> {
+  const { rows, steps, zone, by, currency } = await spendReport(ctx, asked)
   const labels = new Map(rows.map(({ value, label }) => [value, label]))
   const line = (start: string, value: string | null, total: TotalShown): CsvValue[] => [
     start,
@@ -46,8 +46,11 @@ export async function spendCsvRows(
     ...COVERED.map(covered => total.priced[covered]),
     ...COVERED.map(covered => total.bound[covered]),
   ]
-  if (asked.step === undefined) return rows.map(({ value, total }) => line(asked.from, value, total))
-  return steps.flatMap(({ start, values }) => values.map(({ value, total }) => line(start, value, total)))
+  const lines =
+    asked.step === undefined
+      ? rows.map(({ value, total }) => line(asked.from, value, total))
+      : steps.flatMap(({ start, values }) => values.map(({ value, total }) => line(start, value, total)))
+  return { columns: spendColumns(currency), rows: lines }
 }
 
 /** What is asked for in an address. @throws AppError BAD_INPUT for a step, basis or filter that is none */

@@ -3,7 +3,7 @@ import { type Dimension, type Filter, OWN_DIMENSIONS, type SpendRow } from '#cor
 import type { Covered, RateKind } from '#core/usage/bucket.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
-import { cutFor, type Period, type Step } from './period.ts'
+import { cutAtRates, cutFor, type Period, type RatedPeriod, type Step } from './period.ts'
 
 const { sql, join, raw, empty } = Prisma
 
@@ -21,7 +21,14 @@ export type SumsAsked = {
   step?: Step
   filter?: Filter
   seen?: Seen
+  /**
+   * UTC days, rising, from each of which another exchange rate holds. Rows are then apart by rate, too, each with the day whose
+   * rate is its own: totals of whole days and months where no rate changes in them, the quarter hours where one does.
+   */
+  rateDays?: readonly string[]
 }
+/** `rateDay`: a UTC day of the rate that all of the row is converted at; there only where rates were asked for. */
+export type SumRow = SpendRow & { rateDay?: string }
 
 const FIGURES = [
   'calls',
@@ -40,37 +47,54 @@ const AGAIN = raw([...FIGURES.map(f => `sum(u.${f})::bigint as ${f}`), 'sum(u.co
  * Sums of an organisation's usage over a period: from the totals of whole months and days, and from the buckets at its ends. Each
  * bucket is in exactly one row, whatever they are kept apart by, so every grouping adds up to the same total.
  */
-export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise<SpendRow[]> {
-  const { by, step, filter = {}, seen = 'everybody' } = asked
-  const period = cutFor(asked.period, step)
+export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise<SumRow[]> {
+  const { by, step, filter = {}, seen = 'everybody', rateDays = [] } = asked
+  const isRated = rateDays.length > 0
+  const period = isRated
+    ? await cutAtRates(db, asked.period, step, rateDays)
+    : { ...cutFor(asked.period, step), split: [] }
   const byMachine = [...by, ...Object.keys(filter)].some(dimension => dimension === 'member' || dimension === 'machine')
-  const parts = partsOf(orgId, period, step, byMachine)
+  const parts = partsOf(orgId, period, { step, byMachine, rateDays })
   if (parts.length === 0) return []
   const keys = by.map((dimension, i) => sql`${columnOf(dimension, seen)} as ${raw(`k${i}`)}`)
-  const groups = raw([...by.map((_, i) => `k${i}`), 's.covered', 's.rate', ...(step ? ['u.step'] : [])].join(', '))
+  const apart = [...(step ? ['u.step'] : []), ...(isRated ? ['u.rated'] : [])]
+  const groups = raw([...by.map((_, i) => `k${i}`), 's.covered', 's.rate', ...apart].join(', '))
   const where = Object.entries(filter).flatMap(([dimension, values]) =>
     values === undefined || values.length === 0 ? [] : [wanted(dimension as Dimension, values, seen)],
   )
   const rows = await db.$queryRaw<Row[]>(sql`
-    select ${join([...keys, raw('s.covered'), raw('s.rate'), ...(step ? [raw('u.step::text as step')] : []), AGAIN])}
+    select ${join([...keys, raw('s.covered'), raw('s.rate'), ...(step ? [raw('u.step::text as step')] : []), ...(isRated ? [raw('u.rated')] : []), AGAIN])}
     from (${join(parts, ' union all ')}) u join "UsageSeries" s on s."orgId" = ${orgId} and s.id = u."seriesId"
     ${where.length > 0 ? sql`where ${join(where, ' and ')}` : empty}
     group by ${groups}`)
-  return rows.map(row => spendRow(row, by, step))
+  const first = asked.period.from.toISOString().slice(0, 10)
+  return rows.map(row => ({
+    ...spendRow(row, by, step),
+    ...(isRated ? { rateDay: row.rated === 0 ? first : rateDays[row.rated! - 1]! } : {}),
+  }))
 }
 
 /** The tables' parts that make up a period, each summed by series first, so that few rows meet their names. */
-function partsOf(orgId: string, period: Period, step: Step | undefined, byMachine: boolean): Prisma.Sql[] {
-  const { zone, months, days, ends } = period
+function partsOf(
+  orgId: string,
+  period: RatedPeriod,
+  { step, byMachine, rateDays }: { step: Step | undefined; byMachine: boolean; rateDays: readonly string[] },
+): Prisma.Sql[] {
+  const { zone, months, days, ends, split } = period
   const starts = (column: string) =>
     step === 'month' || step === 'week'
       ? sql`date_trunc(${step}, ${raw(column)}::timestamp)`
       : sql`${raw(column)}::timestamp`
   const stepped = (value: () => Prisma.Sql) => (step ? sql`, ${value()} as step` : empty)
-  const groups = raw(step ? '"seriesId", step' : '"seriesId"')
+  const isRated = rateDays.length > 0
+  /** Which of the rates holds: a local day with one rate is called by the same date as the UTC day that the rate is from, or later. */
+  const rated = (column: string) =>
+    isRated ? sql`, width_bucket(${raw(column)}, ${list(rateDays)}::date[]) as rated` : empty
+  const groups = raw(['"seriesId"', ...(step ? ['step'] : []), ...(isRated ? ['rated'] : [])].join(', '))
+  const whole = split.length > 0 ? sql`and start <> all(${list(split)}::date[])` : empty
   const total = (span: string, part: { from: string; to: string }, which: Prisma.Sql) =>
-    sql`select "seriesId"${stepped(() => starts('start'))}, ${SUMS} from "UsageTotal"
-      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date ${which} group by ${groups}`
+    sql`select "seriesId"${stepped(() => starts('start'))}${rated('start')}, ${SUMS} from "UsageTotal"
+      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date ${whole} ${which} group by ${groups}`
   /** The fleet's totals where they are up to date, else its machines'. One statement sees marks and totals of one moment. */
   const totals = (span: 'day' | 'month', part: { from: string; to: string }) => {
     if (byMachine) return [total(span, part, empty)]
@@ -89,12 +113,14 @@ function partsOf(orgId: string, period: Period, step: Step | undefined, byMachin
     const local = sql`((${at} at time zone 'UTC') at time zone ${zone})`
     const cut = step === undefined || step === 'quarter' ? local : sql`date_trunc(${step}, ${local})`
     const [from, to] = [end.from.toISOString(), end.to.toISOString()]
-    parts.push(sql`select "seriesId"${stepped(() => cut)}, ${SUMS} from "UsageBucket"
+    parts.push(sql`select "seriesId"${stepped(() => cut)}${rated('day')}, ${SUMS} from "UsageBucket"
       where "orgId" = ${orgId} and day >= ${from.slice(0, 10)}::date and day <= ${to.slice(0, 10)}::date
         and ${at} >= ${from.slice(0, 19)}::timestamp and ${at} < ${to.slice(0, 19)}::timestamp group by ${groups}`)
   }
   return parts
 }
+
+const list = (days: readonly string[]): string => `{${days.join(',')}}`
 
 /** A dimension's value of a series; null where it has none. */
 function columnOf(dimension: Dimension, seen: Seen): Prisma.Sql {
@@ -126,6 +152,7 @@ type Row = Figures & {
   rate: RateKind
   cost: string
   step?: string
+  rated?: number
   [key: `k${number}`]: string | null
 }
 
