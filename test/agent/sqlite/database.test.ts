@@ -1,0 +1,402 @@
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Database, placeOf, type Table } from '#agent/sqlite/database.ts'
+import { DatabaseFile, type FileRefused } from '#agent/sqlite/database-file.ts'
+import { SqliteFailure } from '#agent/sqlite/failure.ts'
+import type { SqliteRecord } from '#agent/sqlite/record.ts'
+import { OpenDatabase, sql } from './shell.ts'
+
+let folder: string
+let file: string
+let open: OpenDatabase | undefined
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdpoint-sqlite-'))
+  file = join(folder, 'a.db')
+})
+afterEach(async () => {
+  await open?.kill()
+  open = undefined
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const objectOf = (table: Table, record: SqliteRecord) =>
+  Object.fromEntries(table.columns.map((column, n) => [column, record.at(n)]))
+const tableOf = (database: Database, name: string): Table => {
+  const table = database.table(name)
+  if (!table) throw new Error(`no table ${name}`)
+  return table
+}
+const rowsOf = (name: string, at = file) =>
+  new DatabaseFile(at).read(database => {
+    const table = tableOf(database, name)
+    return [...database.rows(table)].map(row => objectOf(table, row.record))
+  })
+const numbers = (at = file) => rowsOf('t', at).map(row => row.n)
+
+const REPEAT = (n: number, more = '') => `
+  create table t(n int, text text);
+  with recursive c(i) as (select 1 union all select i + 1 from c where i < ${n})
+  insert into t select i, 'row ' || i ${more} from c;`
+
+describe('a database that rests', () => {
+  test('every kind of value is read as SQLite wrote it', () => {
+    sql(
+      file,
+      `create table v(a, b, c, d, e);
+       insert into v values (null, 0, 1, -1, 127), (-128, 128, -32768, 8388607, -8388608),
+         (2147483647, -2147483648, 140737488355327, -140737488355328, 9007199254740991),
+         (9223372036854775807, -9223372036854775808, 1.5, -0.25, 1e300), ('', 'é€😀', x'', x'00ff', 'a''b');`,
+    )
+    expect(rowsOf('v').map(row => [row.a, row.b, row.c, row.d, row.e])).toEqual([
+      [null, 0, 1, -1, 127],
+      [-128, 128, -32768, 8388607, -8388608],
+      [2147483647, -2147483648, 140737488355327, -140737488355328, 9007199254740991],
+      [9223372036854775807n, -9223372036854775808n, 1.5, -0.25, 1e300],
+      ['', 'é€😀', new Uint8Array(), new Uint8Array([0, 255]), "a'b"],
+    ])
+  })
+
+  test('long rows are read over all their pages, and their short columns without them', () => {
+    sql(file, `create table t(n int, long text, last int); insert into t values (1, printf('%.*c', 100000, 'x'), 7);`)
+    expect(rowsOf('t')).toEqual([{ n: 1, long: 'x'.repeat(100_000), last: 7 }])
+    const seen = new DatabaseFile(file).read(database => {
+      const [row] = [...database.rows(tableOf(database, 't'))]
+      const before = database.pages.bytesRead
+      expect(row?.record.at(0)).toBe(1)
+      const short = database.pages.bytesRead - before
+      expect(row?.record.at(2)).toBe(7)
+      return { short, long: database.pages.bytesRead - before }
+    })
+    expect(seen.short).toBe(0)
+    expect(seen.long).toBeGreaterThan(95_000)
+  })
+
+  test('columns are found whatever stands beside them in the definition', () => {
+    sql(
+      file,
+      `create table "Odd ""one"""(
+         \`first\` text primary key, -- a comment, with a comma
+         [second] int default (1 + (2)), /* another, one */ "third" text check ("third" <> ','),
+         made int generated always as (second + 1) virtual, fourth, constraint x unique (second, "third"));
+       insert into "Odd ""one"""(first, second, third, fourth) values ('a', 5, 'b', 'c');
+       alter table "Odd ""one""" add column later text;`,
+    )
+    expect(rowsOf('odd "one"')).toEqual([{ first: 'a', second: 5, third: 'b', fourth: 'c', later: null }])
+  })
+
+  test('a row is found by its number and by an index, and only those asked for', () => {
+    sql(
+      file,
+      `create table t(id text primary key, who text, n int);
+       create index t_who on t(who, n);
+       with recursive c(i) as (select 1 union all select i + 1 from c where i < 5000)
+       insert into t select 'id' || i, 'who' || (i % 7), 5000 - i from c;`,
+    )
+    new DatabaseFile(file).read(database => {
+      const t = tableOf(database, 't')
+      const found = (where: Record<string, string>, from?: number) =>
+        [...database.rowsWhere(t, where, from === undefined ? undefined : { column: 'n', from })].map(
+          ({ record }) => record.at(placeOf(t, 'n')) as number,
+        )
+      expect(t.indexes.map(index => index.name).sort()).toEqual(['sqlite_autoindex_t_1', 't_who'])
+      expect(database.row(t, 4321)?.record.at(0)).toBe('id4321')
+      expect(database.row(t, 5001)).toBeUndefined()
+      expect(found({ id: 'id77' })).toEqual([4923])
+      expect(found({ id: 'id5001' })).toEqual([])
+      const of3 = Array.from({ length: 5000 }, (_, i) => i + 1).filter(i => i % 7 === 3)
+      expect(found({ who: 'who3' })).toEqual(of3.map(i => 5000 - i).reverse())
+      expect(found({ who: 'who3' }, 4900)).toEqual(
+        of3
+          .map(i => 5000 - i)
+          .filter(n => n >= 4900)
+          .reverse(),
+      )
+      expect([...database.rows(t, 4999)].map(row => row.rowid)).toEqual([4999, 5000])
+    })
+  })
+
+  test('an index that leaves rows out, falls or compares otherwise is not used', () => {
+    sql(
+      file,
+      `create table t(a text unique, id text primary key, b text, c text collate nocase);
+       create index part on t(b) where b <> 'y'; create index down on t(b desc); create index loose on t(b collate nocase);
+       create index made on t(lower(b)); insert into t values ('1', 'x', 'y', 'z'), ('2', 'y', 'Y', 'z');`,
+    )
+    new DatabaseFile(file).read(database => {
+      const t = tableOf(database, 't')
+      expect(t.indexes).toEqual([])
+      expect([...database.rowsWhere(t, { b: 'y' })].map(row => row.record.at(1))).toEqual(['x'])
+      expect([...database.rowsWhere(t, { id: 'y' })].map(row => row.record.at(0))).toEqual(['2'])
+    })
+  })
+
+  test('a table WITHOUT ROWID is read in the order of its key', () => {
+    sql(file, `create table k(id text primary key, n int) without rowid; insert into k values ('b', 1), ('a', 2);`)
+    const rows = new DatabaseFile(file).read(database =>
+      [...database.keyedRows(tableOf(database, 'k'))].map(r => r.at(0)),
+    )
+    expect(rows).toEqual(['a', 'b'])
+  })
+
+  test.each([512, 1024, 65536])('pages of %i bytes are read', size => {
+    sql(file, `pragma page_size = ${size}; ${REPEAT(2000)}`)
+    expect(numbers()).toEqual(Array.from({ length: 2000 }, (_, i) => i + 1))
+  })
+
+  test('any table that SQLite writes is read back as it is', { timeout: 60_000 }, () => {
+    const value = fc.oneof(
+      fc.constant(null),
+      fc.integer({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
+      fc.string({ unit: 'grapheme', maxLength: 12 }).filter(text => !text.includes('\0')),
+      fc.integer({ min: 0, max: 9000 }).map(length => 'y'.repeat(length)),
+      fc.uint8Array({ maxLength: 40 }),
+    )
+    const literal = (v: unknown) =>
+      v === null
+        ? 'null'
+        : typeof v === 'string'
+          ? `'${v.replaceAll("'", "''")}'`
+          : typeof v === 'number'
+            ? String(v)
+            : `x'${Buffer.from(v as Uint8Array).toString('hex')}'`
+    const table = fc.record({
+      size: fc.constantFrom(512, 1024, 4096),
+      rows: fc.array(fc.tuple(value, value, value), { maxLength: 120 }),
+      gone: fc.array(fc.nat(119), { maxLength: 40 }),
+    })
+    let n = 0
+    fc.assert(
+      fc.property(table, ({ size, rows, gone }) => {
+        const at = join(folder, `${n++}.db`)
+        sql(
+          at,
+          `pragma page_size = ${size}; pragma journal_mode = ${n % 2 ? 'wal' : 'delete'};
+           create table r(a blob, b blob, c blob); create index r_a on r(a, b); begin;
+           ${rows.map(row => `insert into r values (${row.map(literal).join()});`).join('\n')}
+           ${gone.map(one => `delete from r where rowid = ${one + 1};`).join('\n')} commit;`,
+        )
+        const left = rows.flatMap((row, i) => (gone.includes(i) ? [] : [{ rowid: i + 1, row }]))
+        new DatabaseFile(at).read(database => {
+          const t = tableOf(database, 'r')
+          const read = [...database.rows(t)].map(({ rowid, record }) => ({
+            rowid,
+            row: [0, 1, 2].map(c => record.at(c)),
+          }))
+          expect(read).toEqual(left)
+          const [index] = t.indexes
+          const inOrder = [...database.entries(index!)].map(entry => database.rowidOf(index!, entry))
+          const wanted = sql(at, 'select rowid from r order by a, b, rowid').map(row => row.rowid)
+          expect(inOrder).toEqual(wanted)
+          for (const { rowid, row } of left.slice(0, 20)) {
+            const found = [...database.rowsWhere(t, { a: row[0] }, { column: 'b', from: row[1] })]
+            expect(found.map(one => one.rowid)).toContain(rowid)
+          }
+        })
+        rmSync(at)
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+describe('a database that is being written to', () => {
+  test('what is committed in the log is read, what is not is not, and no file changes', async () => {
+    open = new OpenDatabase(file)
+    await open.run(`pragma journal_mode = wal; pragma wal_autocheckpoint = 0; ${REPEAT(3)}`)
+    const reader = new DatabaseFile(file)
+    const read = () => reader.read(database => [...database.rows(tableOf(database, 't'))].length)
+    const stats = () => ['', '-wal', '-shm'].map(end => statSync(`${file}${end}`, { bigint: true }).mtimeNs)
+    const before = stats()
+    expect(read()).toBe(3)
+    await open.run('begin; insert into t values (4, null);')
+    expect(read()).toBe(3)
+    await open.run('commit;')
+    expect(read()).toBe(4)
+    await open.run("update t set text = printf('%.*c', 20000, 'z') where n = 2; delete from t where n = 1;")
+    expect(reader.read(db => [...db.rows(tableOf(db, 't'))].map(row => row.record.text(1)?.length))).toEqual([
+      20000,
+      5,
+      undefined,
+    ])
+    expect(before[0]).toBe(stats()[0])
+    // carried over, and the log begun anew
+    await open.run('pragma wal_checkpoint(truncate); insert into t values (5, null);')
+    expect(read()).toBe(4)
+  })
+
+  test('a log that a crash left, cut short anywhere, is read up to its last whole commit', async () => {
+    open = new OpenDatabase(file)
+    await open.run('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table t(n int, text text);')
+    const sizes: number[] = []
+    for (let n = 1; n <= 6; n++) {
+      await open.run(`insert into t values (${n}, printf('%.*c', ${n * 1500}, 'q'));`)
+      sizes.push(statSync(`${file}-wal`).size)
+    }
+    await open.kill()
+    open = undefined
+    const log = readFileSync(`${file}-wal`)
+    const cut = join(folder, 'cut.db')
+    copyFileSync(file, cut)
+    for (const size of [...sizes, ...sizes.map(one => one - 1), sizes[2]! + 2000, sizes[4]! + 24]) {
+      writeFileSync(`${cut}-wal`, log.subarray(0, size))
+      const whole = sizes.filter(one => one <= size).length
+      expect(numbers(cut)).toEqual(Array.from({ length: whole }, (_, i) => i + 1))
+    }
+    // a frame that is damaged ends the log, whatever follows it
+    const damaged = Buffer.from(log)
+    damaged[sizes[3]! + 100]! ^= 1
+    writeFileSync(`${cut}-wal`, damaged)
+    expect(numbers(cut)).toEqual([1, 2, 3, 4])
+  })
+
+  test('frames of an earlier round of the log are not read', async () => {
+    open = new OpenDatabase(file)
+    await open.run(
+      `pragma journal_mode = wal; ${REPEAT(500)} pragma wal_checkpoint(restart); update t set n = -n where n = 7;`,
+    )
+    expect(numbers().filter(n => (n as number) < 0)).toEqual([-7])
+    expect(numbers()).toHaveLength(500)
+  })
+
+  test('a reading is of one moment, however fast the database is written and carried over', {
+    timeout: 60_000,
+  }, async () => {
+    open = new OpenDatabase(file)
+    await open.run(`pragma journal_mode = wal; pragma wal_autocheckpoint = 3; create table t(n int, pad text); create table u(n int, pad text);
+      with recursive c(i) as (select 1 union all select i + 1 from c where i < 60)
+      insert into t select 0, printf('%.*c', 900, 'p') from c; insert into u select * from t;`)
+    // both tables always hold the same number, in all rows
+    let round = 0
+    let writing = true
+    const writer = (async () => {
+      while (writing) {
+        const statements = Array.from({ length: 20 }, () => {
+          round++
+          return `begin; update t set n = ${round}; update u set n = ${round}; commit;`
+        })
+        await open!.run(statements.join('\n'))
+      }
+    })()
+    const reader = new DatabaseFile(file)
+    const seen = new Set<number>()
+    for (const end = Date.now() + 3000; Date.now() < end; ) {
+      try {
+        const values = reader.read(database =>
+          ['t', 'u'].flatMap(name =>
+            [...database.rows(tableOf(database, name))].map(row => row.record.at(0) as number),
+          ),
+        )
+        expect(values).toHaveLength(120)
+        expect(new Set(values).size).toBe(1)
+        seen.add(values[0]!)
+      } catch (error) {
+        if (!(error instanceof SqliteFailure) || error.problem !== 'moved') throw error
+      }
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    writing = false
+    await writer
+    expect(seen.size).toBeGreaterThan(5)
+    expect(round).toBeGreaterThan(100)
+    expect(sql(file, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  })
+
+  test('without a log, a change that is under way is waited for', async () => {
+    sql(file, REPEAT(10))
+    writeFileSync(`${file}-journal`, 'x')
+    expect(() => numbers()).toThrow(expect.objectContaining({ problem: 'moved' }))
+    rmSync(`${file}-journal`)
+    expect(numbers()).toHaveLength(10)
+  })
+})
+
+describe('what is no sound database of ours', () => {
+  test('is refused with its reason', () => {
+    const problem = (at: string) => {
+      try {
+        numbers(at)
+        return 'read'
+      } catch (error) {
+        return (error as FileRefused | SqliteFailure).problem
+      }
+    }
+    sql(file, REPEAT(10))
+    const link = join(folder, 'link.db')
+    symlinkSync(file, link)
+    expect(problem(join(folder, 'none.db'))).toBe('missing')
+    expect(problem(link)).toBe('not_a_file')
+    expect(problem(folder)).toBe('not_a_file')
+    const text = join(folder, 'text.db')
+    writeFileSync(text, 'not a database'.repeat(100))
+    expect(problem(text)).toBe('corrupt')
+    writeFileSync(text, '')
+    expect(problem(text)).toBe('corrupt')
+    const wide = join(folder, 'wide.db')
+    sql(wide, `pragma encoding = 'UTF-16'; ${REPEAT(1)}`)
+    expect(problem(wide)).toBe('unsupported')
+    truncateSync(file, 4096)
+    expect(problem(file)).toBe('corrupt')
+  })
+
+  test('damaged bytes give an error or other rows, and never a walk without an end', { timeout: 60_000 }, () => {
+    sql(
+      file,
+      `pragma page_size = 512; ${REPEAT(400, ", printf('%.*c', i * 3, 'x')").replace('text text', 'text text, long text')}
+      create index t_n on t(n, text);`,
+    )
+    const sound = readFileSync(file)
+    const damaged = join(folder, 'damaged.db')
+    let failed = 0
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(sound.length - 1), fc.nat(255)), { minLength: 1, maxLength: 30 }),
+        fc.boolean(),
+        (changes, atHeads) => {
+          const bytes = Buffer.from(sound)
+          // heads of pages are where most is decided
+          for (const [at, byte] of changes) bytes[atHeads ? at - (at % 512) + (at % 24) : at] = byte
+          bytes.set(sound.subarray(0, 40))
+          writeFileSync(damaged, bytes)
+          try {
+            new DatabaseFile(damaged).read(database => {
+              const t = database.table('t')
+              if (!t) return
+              for (const { record } of database.rows(t)) for (let n = 0; n < record.length; n++) record.at(n)
+              for (const index of t.indexes) for (const entry of database.entries(index)) database.rowidOf(index, entry)
+            })
+          } catch (error) {
+            if (!(error instanceof SqliteFailure)) throw error
+            failed++
+          }
+        },
+      ),
+      { numRuns: 150 },
+    )
+    expect(failed).toBeGreaterThan(20)
+  })
+
+  test('a tree that leads back to itself is told from one that is large', () => {
+    sql(file, `pragma page_size = 512; ${REPEAT(3000)}`)
+    const bytes = readFileSync(file)
+    const root = Number(sql(file, "select rootpage from sqlite_schema where name = 't'")[0]?.rootpage)
+    // all that the root leads to is the root
+    const start = (root - 1) * 512
+    for (let n = 0, cells = bytes.readUInt16BE(start + 3); n < cells; n++)
+      bytes.writeUInt32BE(root, start + bytes.readUInt16BE(start + 12 + 2 * n))
+    bytes.writeUInt32BE(root, start + 8)
+    writeFileSync(file, bytes)
+    expect(() => numbers()).toThrow(expect.objectContaining({ problem: 'corrupt' }))
+  })
+})
