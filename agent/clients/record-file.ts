@@ -159,7 +159,9 @@ export function readOn(
         const newline = chunk.indexOf(10)
         offset += newline === -1 ? chunk.length : newline + 1
         skipping = newline === -1
-        budget.left -= chunk.length
+        budget.left -= newline === -1 ? chunk.length : newline + 1
+        // what follows the long line stands in this piece already
+        if (!skipping && budget.left > 0 && newline + 1 < chunk.length) continue
       } else {
         const read = take(chunk)
         offset += read
