@@ -17,7 +17,7 @@ type Props = { org: Organisation; member: ShellMember; waiting: number; organisa
 export function PhoneBar({ org, member, waiting, organisations }: Props) {
   const [open, setOpen] = useState(false)
   return (
-    <header className="sticky top-0 z-30 flex min-h-13 items-center gap-2 border-b bg-panel px-2 md:hidden">
+    <header className="sticky top-0 z-30 flex min-h-13 items-center gap-2 border-b bg-panel px-2 md:hidden print:hidden">
       <Sheet
         title="Navigation"
         open={open}

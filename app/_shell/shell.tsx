@@ -18,7 +18,7 @@ type Props = {
 /** The frame of every console page: navigation left, or a bar and a sheet on phones. Gets all it shows as props. */
 export function Shell({ org, member, waiting, organisations, banners, children }: Props) {
   return (
-    <div className="grid min-h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[auto_1fr] md:grid-cols-[13.5rem_minmax(0,1fr)] md:grid-rows-1">
+    <div className="grid min-h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[auto_1fr] md:grid-cols-[13.5rem_minmax(0,1fr)] md:grid-rows-1 print:block">
       <a
         href="#main"
         className="fixed top-2 left-2 z-60 -translate-y-16 rounded-md border border-accent bg-panel px-3 py-1.5 font-medium focus:translate-y-0"
@@ -26,7 +26,7 @@ export function Shell({ org, member, waiting, organisations, banners, children }
         Skip to the page
       </a>
       <PhoneBar {...{ org, member, waiting, organisations }} />
-      <header className="sticky top-0 hidden h-dvh flex-col border-r bg-panel px-3 py-4 md:flex">
+      <header className="sticky top-0 hidden h-dvh flex-col border-r bg-panel px-3 py-4 md:flex print:hidden">
         <div className="mb-3">
           <OrganisationSwitch org={org} organisations={organisations} />
         </div>
@@ -37,8 +37,12 @@ export function Shell({ org, member, waiting, organisations, banners, children }
           <MemberMenu member={member} />
         </div>
       </header>
-      <main id="main" tabIndex={-1} className="min-w-0 max-w-295 px-4 pt-5 pb-10 outline-0 sm:px-8 sm:pt-6">
-        {banners && <div className="mb-5 grid gap-2 empty:hidden">{banners}</div>}
+      <main
+        id="main"
+        tabIndex={-1}
+        className="min-w-0 max-w-295 px-4 pt-5 pb-10 outline-0 sm:px-8 sm:pt-6 print:max-w-none print:p-0"
+      >
+        {banners && <div className="mb-5 grid gap-2 empty:hidden print:hidden">{banners}</div>}
         {children}
       </main>
     </div>

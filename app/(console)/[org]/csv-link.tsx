@@ -14,6 +14,8 @@ type ExportedList =
   | 'reprice-preview'
   | 'rule-sets'
   | 'spend'
+  | 'statement'
+  | 'statements'
   | 'tag-values'
   | 'tenants'
   | 'unattributed'

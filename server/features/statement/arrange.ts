@@ -96,7 +96,7 @@ export async function previewAllocation(
   const { key, value, rule } = asked
   const rules = inOrder([...others, { key, value, rule }])
   const drawnBy = { ...month, rules, settled: false }
-  const rows = (await rowsByMonth(ctx.db, orgId, book.org.zone, [drawnBy])).get(month.month)!
+  const rows = (await rowsByMonth(ctx.db, orgId, book.org.zone, [drawnBy], book.setting.rates)).get(month.month)!
   const shared = new Set(rules.flatMap(one => (one.key === 'tenant' ? [one.value] : [])))
   const used = rows.flatMap(({ tags }) => (tags.tenant === undefined ? [] : [tags.tenant]))
   const tenants = [...new Set([...book.tenants.keys(), ...used])].filter(one => !shared.has(one)).sort()

@@ -12,9 +12,13 @@ import {
 } from '#core/spend/statement.ts'
 import type { DatedRow } from '#core/spend/statement-lines.ts'
 import type { Tx } from '../../db.ts'
+import { reconciliationLines } from '../invoice/spread.ts'
 import { type BookMonth, rowsByMonth, statementMonths } from './months.ts'
-import { type Reconciliation, reconciliationOf } from './reconciliation.ts'
 import { type StatementSetting, statementSetting } from './setting.ts'
+
+/** By tenant, what of a month's difference from providers' invoices is spread to it. */
+type Reconciliation = ReadonlyMap<string, readonly StatementLine[]>
+const NOT_SPREAD: Reconciliation = new Map()
 
 /** A statement that was closed: the bytes that were hashed, read. */
 export type Closed = {
@@ -54,13 +58,14 @@ export async function openBook(tx: Tx, orgId: string, now: Date): Promise<Book> 
   const setting = await statementSetting(tx, orgId)
   const months = await statementMonths(tx, orgId, zone, setting, now)
   const closed = await closedStatements(tx, orgId)
-  const rows = await rowsByMonth(tx, orgId, zone, months)
+  const rows = await rowsByMonth(tx, orgId, zone, months, setting.rates)
   const named = await tx.tenant.findMany({ where: { orgId }, orderBy: { key: 'asc' } })
   const shared = new Set(setting.rules.flatMap(({ key, value }) => (key === 'tenant' ? [value] : [])))
   const known = [...setting.listed, ...named.map(({ key }) => key)].filter(key => !shared.has(key))
   const drawn: DrawnMonth[] = []
+  const spread = await spreadMonths(tx, orgId)
   for (const month of months)
-    drawn.push({ ...month, ...(await drawOne(tx, orgId, month, rows.get(month.month)!, known, setting)) })
+    drawn.push({ ...month, ...(await drawOne(tx, orgId, month, rows.get(month.month)!, { known, setting, spread })) })
   const keys = [...known, ...drawn.flatMap(one => [...one.drawn.own.keys()]), ...closed.keys()]
   const contacts = new Map(named.map(row => [row.key, row]))
   return {
@@ -82,23 +87,30 @@ async function drawOne(
   orgId: string,
   month: BookMonth,
   rows: DatedRow[],
-  known: readonly string[],
-  { rates }: StatementSetting,
+  { known, setting, spread }: { known: readonly string[]; setting: StatementSetting; spread: ReadonlySet<string> },
 ): Promise<Pick<DrawnMonth, 'drawn' | 'reconciliation' | 'problem' | 'tenants'>> {
   const own = new Set(known)
   const sharedKeys = new Set(month.rules.flatMap(({ key, value }) => (key === 'tenant' ? [value] : [])))
   for (const { tags } of rows) if (tags.tenant !== undefined && !sharedKeys.has(tags.tenant)) own.add(tags.tenant)
   const tenants = month.tenants ?? [...own].sort()
-  const as = { basis: month.basis, currency: month.currency, rates }
-  const reconciliation = await reconciliationOf(tx, orgId, month.month)
+  const as = { basis: month.basis, currency: month.currency, rates: setting.rates }
   try {
     const drawn = drawMonth(rows, { tenants, rules: month.rules }, as)
+    const reconciliation = spread.has(month.month)
+      ? await reconciliationLines(tx, orgId, month.month, { currency: month.currency, tenants })
+      : NOT_SPREAD
     return { drawn, reconciliation, tenants, problem: undefined }
   } catch (error) {
     if (!isAppError(error) || error.code !== 'BAD_INPUT') throw error
     const problem = [error.message, error.remedy].filter(Boolean).join(' ')
-    return { drawn: { own: new Map(), shared: [] }, reconciliation, tenants, problem }
+    return { drawn: { own: new Map(), shared: [] }, reconciliation: NOT_SPREAD, tenants, problem }
   }
+}
+
+/** Months of which an invoice's difference is spread. */
+async function spreadMonths(tx: Tx, orgId: string): Promise<ReadonlySet<string>> {
+  const rows = await tx.invoice.findMany({ where: { orgId, spread: { isNot: null } }, select: { month: true } })
+  return new Set(rows.map(({ month }) => month))
 }
 
 async function closedStatements(tx: Tx, orgId: string): Promise<Map<string, Closed[]>> {

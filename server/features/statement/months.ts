@@ -1,9 +1,10 @@
 import type { Basis } from '#core/budget/budget.ts'
 import type { SharedRule } from '#core/spend/draw.ts'
+import { type ExchangeRates, ratesSince, utcDay } from '#core/spend/exchange.ts'
 import type { Dimension } from '#core/spend/group.ts'
 import type { DatedRow } from '#core/spend/statement-lines.ts'
 import type { Tx } from '../../db.ts'
-import { periodBetween, readPeriod } from '../spend/period.ts'
+import { type Period, periodBetween, readPeriod } from '../spend/period.ts'
 import { sumUsage } from '../spend/sums.ts'
 import type { StatementSetting } from './setting.ts'
 
@@ -88,39 +89,42 @@ export async function statementMonths(
 
 /**
  * Each month's usage by everything that a line names, read from one moment of the ledger where their ends are those of the zone's
- * months: one question, whatever their number.
+ * months: one question, whatever their number. A row's `day` is a UTC day of the exchange rate that it is converted at.
  */
 export async function rowsByMonth(
   tx: Tx,
   orgId: string,
   zone: string,
   months: readonly BookMonth[],
+  exchange: ExchangeRates,
 ): Promise<Map<string, DatedRow[]>> {
   const keys = new Set(['tenant', 'project', ...months.flatMap(({ rules }) => rules.map(({ key }) => key))])
   keys.delete('')
   const by: Dimension[] = [...[...keys].map((key): Dimension => `tag:${key}`), 'provider', 'model']
-  // Dollars need no day: what is converted is converted at each day's own rate.
-  const isDated = months.some(({ currency }) => currency !== 'USD')
+  const currencies = [...new Set(months.map(({ currency }) => currency))]
+  const sums = async (period: Period, step?: 'month') => {
+    const [first, last] = [period.from.getTime(), period.to.getTime() - 1].map(utcDay) as [string, string]
+    const days = currencies.flatMap(currency => ratesSince(exchange, currency, first).map(({ from }) => from))
+    const rateDays = [...new Set(days)].filter(day => day > first && day <= last).sort()
+    const rows = await sumUsage(tx, orgId, { period, by, rateDays, ...(step ? { step } : {}) })
+    return rows.map(({ rateDay, ...row }) => ({ start: row.day, row: { ...row, day: rateDay ?? first } }))
+  }
   const rows = new Map<string, DatedRow[]>(months.map(({ month }) => [month, []]))
   const isWhole = await wholeMonths(tx, zone, months)
   const run = months.filter(({ month }) => isWhole.has(month))
-  const step = isDated ? ('day' as const) : ('month' as const)
   if (run.length > 0) {
-    const period = await readPeriod(tx, zone, {
-      from: `${run[0]!.month}-01`,
-      to: `${nextMonth(run.at(-1)!.month)}-01`,
-    })
-    for (const row of await sumUsage(tx, orgId, { period, by, step })) {
-      const month = row.day!.slice(0, 7)
-      if (isWhole.has(month)) rows.get(month)!.push({ ...row, day: row.day! })
+    const [first, last] = [run[0]!.month, run.at(-1)!.month]
+    const period = await readPeriod(tx, zone, { from: `${first}-01`, to: `${nextMonth(last)}-01` })
+    for (const { start, row } of await sums(period, 'month')) {
+      const month = start!.slice(0, 7)
+      if (isWhole.has(month)) rows.get(month)!.push(row)
     }
   }
   for (const { month, start, end } of months.filter(one => !isWhole.has(one.month))) {
-    const period = await periodBetween(tx, zone, { from: start, to: end })
-    const sums = await sumUsage(tx, orgId, { period, by, ...(isDated ? { step: 'day' } : {}) })
+    const found = await sums(await periodBetween(tx, zone, { from: start, to: end }))
     rows.set(
       month,
-      sums.map(row => ({ ...row, day: row.day ?? `${month}-01` })),
+      found.map(({ row }) => row),
     )
   }
   return rows

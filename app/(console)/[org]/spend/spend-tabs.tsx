@@ -4,6 +4,7 @@ import { TabLinks } from '#app/_ui/tabs.tsx'
 const TABS = [
   { current: 'chargeback', path: '', label: 'Chargeback' },
   { current: 'budgets', path: '/budgets', label: 'Budgets' },
+  { current: 'statements', path: '/statements', label: 'Statements' },
   { current: 'rates', path: '/rates', label: 'Rates' },
   { current: 'attribution', path: '/attribution', label: 'Attribution' },
 ] as const
