@@ -80,6 +80,9 @@ export const EVIDENCE_KINDS = [
   'figures.grant_ended',
   'token.made',
   'token.ended',
+  'invoice.imported',
+  'invoice.spread',
+  'invoice.removed',
 ] as const
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]
 

@@ -6,6 +6,7 @@ import { requestActor } from '../auth/request-actor.ts'
 import { listApprovals } from '../features/approval/read.ts'
 import { type EvidenceFilter, evidenceRows } from '../features/audit.ts'
 import { type FeatureContext, openContext } from '../features/context.ts'
+import { invoiceSheet, invoicesSheet } from '../features/invoice/sheet.ts'
 import { listMachines } from '../features/machine-list.ts'
 import { listMembers } from '../features/member.ts'
 import { ruleSetHistory } from '../features/rule-set-history.ts'
@@ -181,6 +182,12 @@ function readFilter(query: URLSearchParams): EvidenceFilter {
 
 /** The report as on its page: `from`, `to`, `by`, `step`, `basis`, and `filter=<dimension>:<value>` any number of times. */
 export const spendCsv = csvDoor('spend', (ctx, query) => spendSheet(ctx, readSpendQuery(query)))
+
+/** Providers' invoices, each beside our own figures. */
+export const invoicesCsv = csvDoor('invoices', invoicesSheet)
+
+/** One of them (`id`) by day and model. */
+export const invoiceCsv = csvDoor('invoice', invoiceSheet)
 
 /** Usage of a `month`, or of days `from` and `to`, as FOCUS rows: the same file as programs read at /api/v1/focus. */
 export const focusFile = fileDoor(async (ctx, query, request) =>

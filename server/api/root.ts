@@ -3,6 +3,7 @@ import { approvalRouter } from './routers/approval.ts'
 import { boundaryRouter } from './routers/boundary.ts'
 import { budgetRouter } from './routers/budget.ts'
 import { evidenceRouter } from './routers/evidence.ts'
+import { invoiceRouter } from './routers/invoice.ts'
 import { machineRouter } from './routers/machine.ts'
 import { memberRouter } from './routers/member.ts'
 import { overviewRouter } from './routers/overview.ts'
@@ -21,6 +22,7 @@ export const appRouter = router({
   boundary: boundaryRouter,
   budget: budgetRouter,
   evidence: evidenceRouter,
+  invoice: invoiceRouter,
   machine: machineRouter,
   member: memberRouter,
   overview: overviewRouter,

@@ -25,6 +25,7 @@ export type Happening = {
           | 'organisation'
           | 'grant'
           | 'token'
+          | 'invoice'
         id: string
       }
   data?: { [key: string]: Json }

@@ -229,6 +229,39 @@ const EXAMPLES: Example[] = [
     'hpt_abcd…, good until 2026-12-24, may read spend',
   ],
   ['token.ended', null, { start: 'hpt_abcd' }, 'hpt_abcd…'],
+  [
+    'invoice.imported',
+    null,
+    { provider: 'anthropic', month: '2026-11', total: '12.5', currency: 'USD', lines: 3 },
+    'anthropic, 2026-11: 12.5 USD in 3 lines',
+  ],
+  [
+    'invoice.imported',
+    null,
+    {
+      provider: 'openai',
+      month: '2026-11',
+      total: '12.5',
+      currency: 'USD',
+      lines: 1,
+      replaced: 'x',
+      was: '10',
+      wasCurrency: 'EUR',
+    },
+    'openai, 2026-11: 12.5 USD in 1 line, in the place of 10 EUR',
+  ],
+  [
+    'invoice.spread',
+    null,
+    { provider: 'anthropic', month: '2026-11', from: 'not allocated', to: 'in equal parts' },
+    'anthropic, 2026-11: not allocated → in equal parts',
+  ],
+  [
+    'invoice.removed',
+    null,
+    { provider: 'anthropic', month: '2026-11', total: '12.5', currency: 'USD', spread: true },
+    'anthropic, 2026-11: 12.5 USD, its difference is on no statement any more',
+  ],
 ]
 
 test.each(EXAMPLES)('%s says to whom or what it happened', (kind, subject, data, line) => {

@@ -8,6 +8,8 @@ import {
   approvalCsv,
   auditCsv,
   focusFile,
+  invoiceCsv,
+  invoicesCsv,
   machineCsv,
   memberCsv,
   ruleSetCsv,
@@ -18,6 +20,7 @@ import {
 import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { cookieName } from '#server/auth/cookies.ts'
+import { takeInvoice } from '#server/features/invoice/take.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { crypto } from '#server/keys/crypto.ts'
@@ -54,6 +57,8 @@ const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
   approvals: approvalCsv,
   audit: auditCsv,
   focus: focusFile,
+  invoice: invoiceCsv,
+  invoices: invoicesCsv,
   machines: machineCsv,
   members: memberCsv,
   'rule-sets': ruleSetCsv,
@@ -66,10 +71,14 @@ const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
 const NAMED: Record<string, string> = { focus: '&month=2026-11', statement: '&month=2026-11&tenant=own-tenant' }
 
 describe('lists as CSV', () => {
+  let invoice = ''
   beforeAll(async () => {
     await takeUsage(contextOf(db.prisma, mine.actor), {
       usage: signUsage(mine, uploadOf(mine, 1, usageFor('own-tenant'))),
     })
+    const month = { provider: 'openai', month: '2026-11', currency: 'USD' } as const
+    const lines = [{ amount: '7' }]
+    invoice = (await takeInvoice(contextOf(db.prisma, me), { ...month, source: 'hand', lines })).id
   })
 
   it('all stand in the table', () => {
@@ -78,7 +87,7 @@ describe('lists as CSV', () => {
 
   it.each(Object.keys(SHEETS))('%s: of the session’s own organisation only, whatever it is asked about', async name => {
     const token = await signedIn()
-    const named = NAMED[name] ?? ''
+    const named = name === 'invoice' ? `&id=${invoice}` : (NAMED[name] ?? '')
     const get = (org: string, cookie = `${cookieName('session')}=${token}`, query = named) =>
       SHEETS[name]!(new Request(`http://localhost:3000/api/export/${name}?org=${org}${query}`, { headers: { cookie } }))
     const before = await snapshot()

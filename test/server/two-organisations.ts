@@ -6,6 +6,8 @@ import { makeApiToken } from '#server/features/api-token.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
 import { reserve } from '#server/features/budget/reserve.ts'
 import { startAdminLogin } from '#server/features/credential.ts'
+import { setSpread } from '#server/features/invoice/spread.ts'
+import { takeInvoice } from '#server/features/invoice/take.ts'
 import { grantFigures } from '#server/features/spend/grant.ts'
 import { setContact } from '#server/features/statement/arrange.ts'
 import { closeOne } from '#server/features/statement/close.ts'
@@ -47,6 +49,7 @@ export type Theirs = {
   userCode: string
   grant: string
   token: string
+  invoice: string
   request: ApprovalRequest
 }
 export let own: TestOrganisation
@@ -85,6 +88,8 @@ beforeAll(async () => {
     'elsewhere-budget',
     'elsewhere-tenant',
     'elsewhere-token',
+    'elsewhere-invoice',
+    '1234.5',
     'bills@elsewhere.test',
     'their own reason',
     rows.rows[0].digest,
@@ -162,6 +167,15 @@ async function fill(): Promise<Theirs> {
   const { userCode } = await startAdminLogin(owner, { org: org.slug, label: 'their-laptop' })
   const { id: grant } = await grantFigures(owner, { holderId: org.ownerId, reason: 'their own reason', days: 5 })
   const { id: token } = await makeApiToken(owner, { name: 'elsewhere-token', scopes: ['spend.read'] })
+  const { id: invoice } = await takeInvoice(owner, {
+    provider: 'anthropic',
+    month: '2026-11',
+    currency: 'USD',
+    number: 'elsewhere-invoice',
+    source: 'hand',
+    lines: [{ amount: '1234.5' }],
+  })
+  await setSpread(owner, { id: invoice, rule: { kind: 'even' } })
   return {
     org,
     member,
@@ -174,6 +188,7 @@ async function fill(): Promise<Theirs> {
     userCode,
     grant,
     token,
+    invoice,
     request,
   }
 }

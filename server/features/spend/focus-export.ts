@@ -4,7 +4,9 @@ import type { FocusRow } from '#core/focus.ts'
 import { type FocusAccount, focusPrices, focusRows } from '#core/focus-rows.ts'
 import { FOCUS_DAYS_MAX } from '#core/limits.ts'
 import { RATE_CARD } from '#core/rate-card/built-in.ts'
+import { perUsdOn } from '#core/spend/exchange.ts'
 import { DAY_MS, dayStart } from '#core/usage/bucket.ts'
+import { budgetsInForce } from '../budget/in-force.ts'
 import type { FeatureContext } from '../context.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
 import { type DayRange, daysWithUsage, sumsOfDay } from './focus-usage.ts'
@@ -24,35 +26,48 @@ const FORM = 1
 /**
  * An organisation's usage of some UTC days as FOCUS rows. It knows tenants, projects and other tags, never people or machines, so
  * whoever belongs to the organisation may have all of it. Rows come as they are read, a day at a time; their costs add up to the
- * ledger of those days.
+ * ledger of those days, in the currency that the organisation is billed in.
  * @throws AppError BAD_INPUT for what is no range, or too long a one
  */
 export async function focusExport(ctx: Ctx, asked: Partial<DayRange> & { month?: string }): Promise<FocusExport> {
   const { orgId } = ctx.actor
   const range = readRange(asked)
-  const org = await ctx.db.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { id: true, name: true } })
+  const { currency: billed, ...org } = await ctx.db.organisation.findUniqueOrThrow({
+    where: { id: orgId },
+    select: { id: true, name: true, currency: true },
+  })
   const tenants = await ctx.db.tenant.findMany({
     where: { orgId },
     select: { key: true, name: true },
     orderBy: { key: 'asc' },
   })
+  const days = await daysWithUsage(ctx.db, orgId, range)
+  const { exchange } = await budgetsInForce(ctx.db, orgId)
+  const first = exchange.get(billed)?.[0]?.from
+  // All of it in dollars where a day is from before the first rate, as on the page: currencies never mix.
+  const isConverted = billed !== 'USD' && first !== undefined && !days.some(day => day < first)
   const account: FocusAccount = {
     org,
     tenants: new Map(tenants.map(({ key, name }) => [key, name])),
-    currency: 'USD',
-    perUsdMicros: () => 1_000_000n,
+    currency: isConverted ? billed : 'USD',
+    perUsdMicros: day => (isConverted ? perUsdOn(exchange, billed, day) : 1_000_000n),
   }
-  const names = JSON.stringify([FORM, RATE_CARD.name, range, org.name, tenants])
+  const rates = isConverted ? exchange.get(billed)!.map(({ from, text }) => [from, text]) : []
+  const names = JSON.stringify([FORM, RATE_CARD.name, range, org.name, account.currency, rates, tenants])
   const [state] = await ctx.db.$queryRaw<{ mark: string }[]>`
     select md5(${names}::text || coalesce(string_agg(concat_ws(' ', "machineId", day, digest, cost, "ruleVersion"), ',' order by day, "machineId"), '')) as mark
     from "UsageDay" where "orgId" = ${orgId} and day >= ${range.from}::date and day < ${range.to}::date`
-  return { range, mark: state!.mark, rows: rowsOf(ctx, range, account) }
+  return { range, mark: state!.mark, rows: rowsOf(ctx, days, account) }
 }
 
-async function* rowsOf(ctx: Ctx, range: DayRange, account: FocusAccount): AsyncGenerator<FocusRow, void, undefined> {
+async function* rowsOf(
+  ctx: Ctx,
+  days: readonly string[],
+  account: FocusAccount,
+): AsyncGenerator<FocusRow, void, undefined> {
   const { orgId } = ctx.actor
   const card = await ratesOfVersion(ctx.db, orgId, 0)
-  for (const day of await daysWithUsage(ctx.db, orgId, range))
+  for (const day of days)
     for await (const sums of sumsOfDay(ctx.db, orgId, day))
       for (const { version, ...usage } of sums) {
         const rates = await ratesOfVersion(ctx.db, orgId, version)

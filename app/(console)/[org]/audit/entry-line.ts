@@ -156,6 +156,17 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
     Array.isArray(data.scopes) && `may read ${data.scopes.map(scopeName).join(' and ')}`,
   ],
   'token.ended': ({ data }) => [`${String(data.start)}…`],
+  'invoice.imported': ({ data }) => [
+    `${text(data.provider)}, ${text(data.month)}: ${text(data.total)} ${text(data.currency)} in ${formatPlural(Number(data.lines), 'line')}`,
+    data.replaced !== undefined && `in the place of ${text(data.was)} ${text(data.wasCurrency)}`,
+  ],
+  'invoice.spread': ({ data }) => [
+    `${text(data.provider)}, ${text(data.month)}: ${text(data.from)} → ${text(data.to)}`,
+  ],
+  'invoice.removed': ({ data }) => [
+    `${text(data.provider)}, ${text(data.month)}: ${text(data.total)} ${text(data.currency)}`,
+    data.spread === true && 'its difference is on no statement any more',
+  ],
   'approval.requested': ({ subject, data }) => [
     `${who(subject)} for ${rules(data.rules)}`,
     `${Number(data.approvals) > 1 ? `${text(data.approvals)} times ` : ''}${text(data.role)} or above`,

@@ -58,6 +58,9 @@ export const KIND_WORDS: Record<EvidenceKind, string> = {
   'figures.grant_ended': 'Sight of own figures ended',
   'token.made': 'Token for programs made',
   'token.ended': 'Token for programs ended',
+  'invoice.imported': 'Invoice imported',
+  'invoice.spread': 'Difference of an invoice spread',
+  'invoice.removed': 'Invoice removed',
 }
 
 /** The nouns that kinds begin with, as groups of a filter. */
@@ -78,6 +81,7 @@ const NOUN_WORDS: Record<string, string> = {
   tenant: 'Tenants',
   figures: 'Sight of own figures',
   token: 'Tokens for programs',
+  invoice: 'Invoices',
 }
 
 /** What should catch the eye of whoever reads the list. */

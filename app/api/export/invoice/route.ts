@@ -1,0 +1,1 @@
+export { invoiceCsv as GET } from '#server/api/csv-doors.ts'

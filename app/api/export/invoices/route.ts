@@ -1,0 +1,1 @@
+export { invoicesCsv as GET } from '#server/api/csv-doors.ts'
