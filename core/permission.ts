@@ -23,6 +23,8 @@ const RIGHTS = {
   'machine.add_for_others': { from: 'admin', methods: OWN_SIGN_IN },
   'machine.revoke': { from: 'admin', methods: OWN_SIGN_IN },
   'settings.change': { from: 'admin', methods: OWN_SIGN_IN },
+  /** What the organisation is billed in. */
+  'currency.change': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
   'connection.change': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
   'keys.rotate': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
   'restore.confirm': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
@@ -31,8 +33,6 @@ const RIGHTS = {
   /** A token for the organisation's programs. Ending one takes no fresh sign-in. */
   'token.make': { from: 'admin', methods: OWN_SIGN_IN, fresh: true },
   'token.end': { from: 'admin', methods: OWN_SIGN_IN },
-  /** Imports and removes providers' invoices, and spreads their difference over tenants. */
-  'invoice.change': { from: 'admin', methods: OWN_SIGN_IN },
   'credential.make': { from: 'admin', methods: OWN_SIGN_IN },
   'approval.answer': { from: 'member', methods: OWN_OR_CREDENTIAL },
   /** Opens individuals' figures to somebody, with a reason that they see. */

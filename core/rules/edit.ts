@@ -73,36 +73,18 @@ export function putRate(text: string, rate: Rate, index?: number): EditResult {
 /** Removes the rate at `index`. */
 export const removeRate = (text: string, index: number): EditResult => remove(text, 'rates', (_, i) => i === index)
 
-/** Writes an exchange rate in the place of the one of `previous`, or adds one at the end. */
-export function putExchange(text: string, rate: ExchangeRate, previous?: ExchangeKey): EditResult {
+/** Writes the exchange rate at `index`, or adds one at the end. */
+export function putExchange(text: string, rate: ExchangeRate, index?: number): EditResult {
   const read = (tree: Tree) => {
     const found = readExchangeRate(tree, new Findings())
     return found === undefined ? undefined : exchangeToJson(found)
   }
-  const index = previous === undefined ? undefined : exchangeIndex(text, previous)
-  if (index === -1) return refuse('no_such_entry', 'there is no such entry in exchange')
   return putEntry(text, 'exchange', exchangeToJson(rate), index, read, EXCHANGE_KEYS)
 }
 
-/** Removes the exchange rate of a currency from one day. */
-export function removeExchange(text: string, key: ExchangeKey): EditResult {
-  const index = exchangeIndex(text, key)
-  return remove(text, 'exchange', (_, i) => i === index)
-}
-
-/** A currency and the day its rate is from: there is one rate of both. */
-export type ExchangeKey = Pick<ExchangeRate, 'currency' | 'from'>
-
-/** Where the entry stands in the list, counted with those that cannot be read; -1 where it is not. */
-function exchangeIndex(text: string, { currency, from }: ExchangeKey): number {
-  let index = -1
-  findEntry(text, 'exchange', (map, i) => {
-    const { currency: code, from: day } = written(map, () => undefined)
-    if (code === currency && day === from && index < 0) index = i
-    return false
-  })
-  return index
-}
+/** Removes the exchange rate at `index`. */
+export const removeExchange = (text: string, index: number): EditResult =>
+  remove(text, 'exchange', (_, i) => i === index)
 
 /** Moves an attribution rule to another place in the list: the first that holds decides. */
 export function moveAttribution(text: string, from: number, to: number): EditResult {

@@ -14,10 +14,19 @@ import type { Json, JsonObject } from '#core/boundary/rule.ts'
 import { pairOf } from '#core/boundary/splice.ts'
 import { type Tree, treeFromJson } from '#core/boundary/tree.ts'
 import { DEFAULT_UNPRICED } from '#core/pricing.ts'
-import { moveAttribution, putAttribution, putRate, removeAttribution, removeRate } from './edit.ts'
+import {
+  moveAttribution,
+  putAttribution,
+  putExchange,
+  putRate,
+  removeAttribution,
+  removeExchange,
+  removeRate,
+} from './edit.ts'
 import { addTagValue, removeTag, removeTagValue, setUnpriced } from './edit-tags.ts'
-import { attributionToJson, rateToJson } from './json.ts'
+import { attributionToJson, exchangeToJson, rateToJson } from './json.ts'
 import { readAttributionRule } from './read-attribution.ts'
+import { readExchangeRate } from './read-exchange.ts'
 import { readRate, readUnpriced } from './read-rates.ts'
 import { readRename } from './read-renames.ts'
 
@@ -25,13 +34,15 @@ import { readRename } from './read-renames.ts'
 export type EntrySeen = { index: number; was: JsonObject }
 
 /**
- * One edit of prices, tags, attribution rules or renames, in plain values: made in the page to show what it changes, and again
+ * One edit of prices, exchange rates, tags, attribution rules or renames, in plain values: made in the page to show what it changes, and again
  * by the control plane in the text in force. An entry that meanwhile says something else is not touched.
  */
 export type SpendEdit =
   | { kind: 'put_rate'; rate: JsonObject; at?: EntrySeen | undefined }
   | { kind: 'remove_rate'; at: EntrySeen }
   | { kind: 'set_unpriced'; unpriced?: JsonObject | undefined }
+  | { kind: 'put_exchange'; rate: JsonObject; at?: EntrySeen | undefined }
+  | { kind: 'remove_exchange'; at: EntrySeen }
   | { kind: 'put_attribution'; rule: JsonObject; at?: EntrySeen | undefined }
   | { kind: 'move_attribution'; at: EntrySeen; to: number }
   | { kind: 'remove_attribution'; at: EntrySeen }
@@ -58,6 +69,12 @@ export function applySpendEdit(text: string, edit: SpendEdit): SpendEditResult {
         (tree, findings) => readUnpriced(tree, DEFAULT_UNPRICED, findings),
         policy => setUnpriced(text, policy),
       )
+    case 'put_exchange':
+      return withRead(edit.rate, readExchangeRate, rate =>
+        at(text, 'exchange', edit.at, index => putExchange(text, rate, index)),
+      )
+    case 'remove_exchange':
+      return at(text, 'exchange', edit.at, index => removeExchange(text, index!))
     case 'put_attribution':
       return withRead(
         edit.rule,
@@ -104,6 +121,10 @@ const READERS = {
   rates: (tree: Tree) => {
     const read = readRate(tree, new Findings())
     return read && rateToJson(read)
+  },
+  exchange: (tree: Tree) => {
+    const read = readExchangeRate(tree, new Findings())
+    return read && exchangeToJson(read)
   },
   attribution: (tree: Tree) => {
     const read = readAttributionRule(tree, undefined, new Findings())

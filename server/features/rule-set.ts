@@ -65,7 +65,8 @@ function readNote(text: string): string {
 
 type Publication = { text: string; note: string; etag: string; rolledBackTo?: number }
 
-async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promise<Published> {
+/** {@link publishRuleSet} within a transaction of which it is one part; who may do the whole is for its caller to ask. */
+export async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication): Promise<Published> {
   const { orgId } = ctx.actor
   // One publication at a time; the key rotation, which signs the newest version anew, takes the same lock.
   await tx.$queryRaw`select 1 from "Organisation" where id = ${orgId} for no key update`

@@ -16,6 +16,8 @@ export const spendEdit: z.ZodType<SpendEdit> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('put_rate'), rate: entry, at: at.optional() }),
   z.object({ kind: z.literal('remove_rate'), at }),
   z.object({ kind: z.literal('set_unpriced'), unpriced: entry.optional() }),
+  z.object({ kind: z.literal('put_exchange'), rate: entry, at: at.optional() }),
+  z.object({ kind: z.literal('remove_exchange'), at }),
   z.object({ kind: z.literal('put_attribution'), rule: entry, at: at.optional() }),
   z.object({ kind: z.literal('move_attribution'), at, to: z.number().int().min(0).max(10_000) }),
   z.object({ kind: z.literal('remove_attribution'), at }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BASES } from '#core/budget/budget.ts'
 import { NOTE_MAX } from '#core/limits.ts'
+import { changeCurrency, getCurrency } from '../../features/spend/billing-currency.ts'
 import { editSpendRules } from '../../features/spend/edit-rules.ts'
 import { endGrant, grantFigures, listGrants } from '../../features/spend/grant.ts'
 import { spendKeys } from '../../features/spend/keys.ts'
@@ -29,7 +30,7 @@ export const spendRouter = router({
       }),
     )
     .query(({ ctx, input: { org: _, ...asked } }) => spendReport(ctx.feature, asked)),
-  /** One edit of prices, tags, attribution rules or renames in the text in force, published as the next version. */
+  /** One edit of prices, exchange rates, tags, attribution rules or renames in the text in force, published as the next version. */
   edit: inOrg
     .input(z.object({ edit: spendEdit, note: z.string().max(4 * NOTE_MAX), etag: z.string().max(80) }))
     .mutation(({ ctx, input }) => editSpendRules(ctx.feature, input)),
@@ -43,6 +44,10 @@ export const spendRouter = router({
   reprice: inOrg
     .input(z.object({ from: z.iso.date(), to: z.iso.date() }))
     .mutation(({ ctx, input: { org: _, ...days } }) => repriceUsage(ctx.feature, days)),
+  currency: inOrg.query(({ ctx }) => getCurrency(ctx.feature)),
+  changeCurrency: inOrg
+    .input(z.object({ currency: z.string().max(3) }))
+    .mutation(({ ctx, input }) => changeCurrency(ctx.feature, input)),
   changeTimeZone: inOrg
     .input(z.object({ timeZone: z.string().max(64) }))
     .mutation(({ ctx, input }) => changeTimeZone(ctx.feature, input)),

@@ -15,6 +15,7 @@ import {
   upsertBudget,
 } from '#core/rules/edit.ts'
 import { addTagValue, removeTag, removeTagValue, setUnpriced } from '#core/rules/edit-tags.ts'
+import { applySpendEdit } from '#core/rules/spend-edit.ts'
 import { DOCUMENT } from './document-text.ts'
 
 const defaults = { currency: 'USD', zone: 'America/New_York' }
@@ -193,9 +194,9 @@ test('any number of edits leaves every comment and every other section as it was
 })
 
 describe('an exchange rate', () => {
-  const [first, second] = before.exchange
+  const [first] = before.exchange
   test('that is changed moves nothing but its own key, comments included', () => {
-    const text = done(putExchange(DOCUMENT, { ...first!, perUsd: '0.93' }, first))
+    const text = done(putExchange(DOCUMENT, { ...first!, perUsd: '0.93' }, 0))
     expect(changed(text)).toEqual({
       gone: ['  - { currency: EUR, from: 2026-01-01, per_usd: "0.920" }   # the bank\'s, each month'],
       new: ['  - { currency: EUR, from: 2026-01-01, per_usd: "0.93" }   # the bank\'s, each month'],
@@ -203,7 +204,7 @@ describe('an exchange rate', () => {
   })
 
   test('that is saved as it was is not touched', () => {
-    for (const rate of before.exchange) expect(done(putExchange(DOCUMENT, rate, rate))).toBe(DOCUMENT)
+    for (const [i, rate] of before.exchange.entries()) expect(done(putExchange(DOCUMENT, rate, i))).toBe(DOCUMENT)
   })
 
   test('is added at the end, and makes the section where there is none', () => {
@@ -213,9 +214,20 @@ describe('an exchange rate', () => {
   })
 
   test('is removed alone, and one that is not there is told', () => {
-    expect(read(done(removeExchange(DOCUMENT, second!))).exchange).toEqual([first])
-    const none = { currency: 'EUR', from: '2026-02-01' }
-    expect(removeExchange(DOCUMENT, none)).toMatchObject({ ok: false, reason: 'no_such_entry' })
-    expect(putExchange(DOCUMENT, first!, none)).toMatchObject({ ok: false, reason: 'no_such_entry' })
+    expect(read(done(removeExchange(DOCUMENT, 1))).exchange).toEqual([first])
+    expect(removeExchange(DOCUMENT, 2)).toMatchObject({ ok: false, reason: 'no_such_entry' })
+    expect(putExchange(DOCUMENT, first!, 2)).toMatchObject({ ok: false, reason: 'no_such_entry' })
   })
+})
+
+test('an exchange rate is edited as it was seen: where it stands by now, and not when it says something else', () => {
+  const was = { currency: 'EUR', from: '2026-12-01', per_usd: '0.95' }
+  const moved = DOCUMENT.replace('exchange:\n', 'exchange:\n  - { currency: JPY, from: 2026-01-01, per_usd: 150 }\n')
+  const edit = { kind: 'put_exchange', rate: { ...was, per_usd: '0.96' }, at: { index: 1, was } } as const
+  const result = applySpendEdit(moved, edit)
+  expect(result.ok && read(result.text).exchange.map(({ perUsd }) => perUsd)).toEqual(['150', '0.92', '0.96'])
+  expect(applySpendEdit(moved.replace('0.95', '0.94'), edit)).toMatchObject({ reason: 'no_such_entry' })
+  expect(applySpendEdit(moved, { ...edit, rate: { ...was, per_usd: '-1' } })).toMatchObject({ reason: 'mistake' })
+  const removed = applySpendEdit(moved, { kind: 'remove_exchange', at: edit.at })
+  expect(removed.ok && read(removed.text).exchange.map(({ currency }) => currency)).toEqual(['JPY', 'EUR'])
 })
