@@ -1,5 +1,6 @@
 import { adminLoginRouter } from './routers/admin-login.ts'
 import { approvalRouter } from './routers/approval.ts'
+import { attributionRouter } from './routers/attribution.ts'
 import { boundaryRouter } from './routers/boundary.ts'
 import { budgetRouter } from './routers/budget.ts'
 import { evidenceRouter } from './routers/evidence.ts'
@@ -19,6 +20,7 @@ import { router } from './trpc.ts'
 export const appRouter = router({
   adminLogin: adminLoginRouter,
   approval: approvalRouter,
+  attribution: attributionRouter,
   boundary: boundaryRouter,
   budget: budgetRouter,
   evidence: evidenceRouter,
