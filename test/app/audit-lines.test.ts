@@ -233,7 +233,7 @@ const EXAMPLES: Example[] = [
     'invoice.imported',
     null,
     { provider: 'anthropic', month: '2026-11', total: '12.5', currency: 'USD', lines: 3 },
-    'anthropic, 2026-11: 12.5 USD in 3 lines',
+    'anthropic, 2026-11: 12.5 USD in 3\u00a0lines',
   ],
   [
     'invoice.imported',
@@ -248,7 +248,7 @@ const EXAMPLES: Example[] = [
       was: '10',
       wasCurrency: 'EUR',
     },
-    'openai, 2026-11: 12.5 USD in 1 line, in the place of 10 EUR',
+    'openai, 2026-11: 12.5 USD in 1\u00a0line, in the place of 10 EUR',
   ],
   [
     'invoice.spread',
