@@ -63,6 +63,9 @@ export const sessionRef = (secret: Uint8Array, sessionId: string): string =>
 /** What `GET /prove?n=` answers: HMAC-SHA-256 of the text `n` under the machine's secret, in hexadecimal. */
 export const proof = (secret: Uint8Array, n: string): string => createHmac('sha256', secret).update(n).digest('hex')
 
+/** What opens the daemon's door for telemetry, and nothing else: it stands in the environment of clients. */
+export const otlpToken = (secret: Uint8Array): string => base64url(createHmac('sha256', secret).update('otlp').digest())
+
 /** Whether two secrets are the same, in time that does not depend on where they differ. */
 export function sameSecret(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()

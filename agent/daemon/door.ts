@@ -14,7 +14,13 @@ const BODY_MS = 2000
  */
 const STRANGERS_MAX = 128
 
-export type Reply = { status: number; body?: unknown; text?: string }
+export type Reply = {
+  status: number
+  body?: unknown
+  text?: string /** Instead, with their type. */
+  bytes?: Buffer
+  type?: string
+}
 export type Incoming = {
   method: string
   path: string
@@ -25,6 +31,8 @@ export type Incoming = {
   arrivedMs: number
 }
 
+const JSON_ALONE = { pattern: /^application\/json\s*(;.*)?$/i, words: 'The body must be application/json.' }
+
 /** How a request comes in: over a port of this machine, or over the socket that only this user can open. */
 export type Way = 'loopback' | 'socket'
 
@@ -32,12 +40,14 @@ export type Way = 'loopback' | 'socket'
 export type Route = {
   method: 'GET' | 'POST'
   path: RegExp
-  token: 'hook' | 'api' | 'none'
+  token: 'hook' | 'api' | 'otlp' | 'none'
   bodyMax?: number
+  /** Types of the body, and what is said to any other; JSON when absent. */
+  types?: { pattern: RegExp; words: string }
   handle(incoming: Incoming, match: RegExpExecArray): Reply | Promise<Reply>
 }
 
-export type DoorSecrets = { port: number; hookToken: string; apiToken: string }
+export type DoorSecrets = { port: number; hookToken: string; apiToken: string; otlpToken: string }
 
 const refuse = (status: number, code: string, message: string): Reply => ({
   status,
@@ -55,7 +65,7 @@ export function makeDoor(
   onError: (error: unknown) => void,
   way: Way = 'loopback',
 ): Server {
-  const behind = way === 'socket' ? routes.filter(route => route.token !== 'api') : routes
+  const behind = way === 'socket' ? routes.filter(({ token }) => token === 'hook' || token === 'none') : routes
   const strangers = new Strangers()
   const server = createServer(
     { maxHeaderSize: 32 * 1024, requestTimeout: 10_000, headersTimeout: 5000 },
@@ -141,15 +151,15 @@ async function serve(
   const { route, match } = found
   if (route.token !== 'none' && way === 'loopback') {
     const given = /^Bearer ([\x21-\x7e]{1,200})$/.exec(headers.authorization ?? '')?.[1]
-    const wanted = route.token === 'hook' ? secrets.hookToken : secrets.apiToken
+    const wanted = { hook: secrets.hookToken, api: secrets.apiToken, otlp: secrets.otlpToken }[route.token]
     if (given === undefined || !sameSecret(given, wanted))
       return refuse(401, 'NOT_SIGNED_IN', 'The token is missing or is not this door’s.')
     strangers.know(request.socket)
   }
   let body: Buffer = Buffer.alloc(0)
   if (method === 'POST') {
-    if (!/^application\/json\s*(;.*)?$/i.test(headers['content-type'] ?? ''))
-      return refuse(415, 'BAD_INPUT', 'The body must be application/json.')
+    const { pattern, words } = route.types ?? JSON_ALONE
+    if (!pattern.test(headers['content-type'] ?? '')) return refuse(415, 'BAD_INPUT', words)
     const max = route.bodyMax ?? API_BODY_MAX
     if (Number(headers['content-length'] ?? 0) > max)
       return refuse(413, 'TOO_LARGE', 'The body is larger than allowed.')
@@ -215,16 +225,17 @@ function readBody(request: IncomingMessage, max: number): Promise<Buffer | 'too 
 function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, body, text }: Reply,
+  { status, body, text, bytes, type }: Reply,
   isStranger: boolean,
 ): void {
   // what is left of a refused body is not read, and neither is what a stranger has still to say
   const isLast = status === 413 || status === 408 || isStranger
   if (isStranger) request.socket.pause()
   // text, not bytes: head and body then leave in one write
-  const written = text ?? (body === undefined ? '' : JSON.stringify(body))
+  const written = bytes ?? text ?? (body === undefined ? '' : JSON.stringify(body))
   response.writeHead(status, {
-    'content-type': text === undefined || text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8',
+    'content-type':
+      type ?? (text === undefined || text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8'),
     // a length, never chunks: the process that a client starts per event reads to the end of the connection
     'content-length': Buffer.byteLength(written),
     'cache-control': 'no-store',

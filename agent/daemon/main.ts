@@ -2,8 +2,9 @@ import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientAdapter, ClientHome, UsageSource } from '#agent/clients/adapter.ts'
 import { ADAPTERS, USAGE_SOURCES } from '#agent/clients/sources.ts'
-import { random } from '#agent/crypto.ts'
+import { otlpToken, random } from '#agent/crypto.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
+import { otlpRoute } from '#agent/otlp/route.ts'
 import { pricingFrom } from '#agent/pricing/rate-card.ts'
 import { WatchedFile } from '#agent/trust/watched-file.ts'
 import { Usage } from '#agent/usage/usage.ts'
@@ -166,7 +167,8 @@ async function start(
   const failures = new Failures(runtime)
   const walk = new Walk(runtime)
   const exchangeSoon = () => void setImmediate(() => void follower.exchange().catch(() => {}))
-  const secrets: DoorSecrets = { port: tokens.port, hookToken: tokens.hookToken, apiToken: tokens.apiToken }
+  const { port, hookToken, apiToken } = tokens
+  const secrets: DoorSecrets = { port, hookToken, apiToken, otlpToken: otlpToken(secret) }
   let finish = () => {}
   const stopped = new Promise<void>(resolve => {
     finish = resolve
@@ -174,6 +176,7 @@ async function start(
 
   const routes = [
     hookRoute(runtime, failures, exchangeSoon),
+    otlpRoute({ telemetry: usage.telemetry, now, log }),
     ...apiRoutes(runtime, {
       startedAt,
       sync: () => {
@@ -199,7 +202,7 @@ async function start(
   await hookSocket.open()
   try {
     writeJson(home, home.tokens, tokens)
-    writeJson(home, home.daemon, { ...secrets, pid: process.pid, startedAt, version })
+    writeJson(home, home.daemon, { port: secrets.port, hookToken, apiToken, pid: process.pid, startedAt, version })
   } catch {
     alarm(runtime, 'disk_full')
   }

@@ -8,7 +8,7 @@ import { type Attributed, attribute, type SessionFacts, tagsByRules } from '#cor
 import type { Covered } from '#core/usage/bucket.ts'
 import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 import { NO_TAGS, type Tags } from '#core/usage/tags.ts'
-import type { Place } from './ledger.ts'
+import type { Place } from './place.ts'
 import { repositoryOf, repositoryTags } from './work-tree.ts'
 
 /** A session's folder and file are looked at again after this. */

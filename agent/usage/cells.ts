@@ -4,8 +4,9 @@ import type { Basis, LocalScope } from '#core/budget/budget.ts'
 import { type Covered, DAY_MS, dayOf, QUARTER_MS } from '#core/usage/bucket.ts'
 import { declaredKey } from '#core/usage/declared-cover.ts'
 import { type Tags, tagsKey } from '#core/usage/tags.ts'
-import { dayMark, ledgerDays, type Place, readLedgerDay } from './ledger.ts'
+import { dayMark, ledgerDays, readLedgerDay } from './ledger.ts'
 import { type Meter, meter } from './meter.ts'
+import type { Place } from './place.ts'
 
 export type Cell = {
   /** First millisecond of the quarter hour. */

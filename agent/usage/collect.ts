@@ -109,7 +109,9 @@ export class Collector {
       }
       if (!read.fresh && read.problem !== 'no_transcript') this.progress.problems++
       const mark = usage.marksOf(read.state)
-      if (JSON.stringify(mark) !== JSON.stringify(state)) marks.set(client, sessionId, mark)
+      // a session of which nothing could be read yet is nobody's: what telemetry tells of it counts
+      const isRead = read.fresh || state !== undefined
+      if (isRead && JSON.stringify(mark) !== JSON.stringify(state)) marks.set(client, sessionId, mark)
       state = mark
       more = read.more
       await breathe()

@@ -1,38 +1,25 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as breathe } from 'node:timers/promises'
-import * as z from 'zod/mini'
 import type { UsageRecord } from '#agent/clients/adapter.ts'
 import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
 import type { UsageTokens } from '#core/pricing.ts'
-import type { TagSource } from '#core/usage/attribution.ts'
-import { areSound, COVERED, type Covered, DAY_MS, dayOf, dayStart, uniqueCalls } from '#core/usage/bucket.ts'
-import { type Tags, TagsShape } from '#core/usage/tags.ts'
+import { areSound, type Covered, DAY_MS, dayOf, dayStart, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'
 import { CallIndex, nameOf } from './call-index.ts'
+import { type CallLine, countsOf, endsWhole, linesOf, readCall, readPlace, tokensOf } from './ledger-lines.ts'
+import type { Place } from './place.ts'
 
 /** How long a call is kept: the longest budget's window, a year and a day, and a month to look back from there. */
 export const RETAIN_DAYS = 400
 /** Lines between which others get their turn. */
 const LINES_AT_ONCE = 200
-/** Far more than a machine writes in a day; what stands beyond it is another program's. */
-const DAY_FILE_MAX = 256 * 1024 * 1024
-/** No link, and nothing that blocks. Absent on Windows, where neither lies in the way. */
-const READ_OWN = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 const FILE = /^(\d{4}-\d\d-\d\d)\.jsonl$/
 
-/** Where a session's calls belong, as it was known when they were read. */
-export type Place = {
-  client: string
-  session: string
-  /** The session's working folder. */
-  directory?: string
-  /** Names of the repository, see core/usage/attribution.ts. */
-  repository: readonly string[]
-  /** What was said on this machine: by the run, or by the repository's own file. */
-  tags: Tags
-  from: Readonly<Record<string, TagSource>>
-  /** Whether a plan covers the session, as far as its client's files and its hook's process told; absent = nobody said. */
-  covered?: Covered
+/** A call as it is added: by a reader of the client's own records, or told by telemetry (`isTold`). */
+export type LedgerRecord = UsageRecord & {
+  isTold?: true
+  /** A sum over calls that nobody tells apart: it is priced at the plain rate, however large it is. */
+  isSum?: true
 }
 
 /** One call of the ledger. */
@@ -49,51 +36,9 @@ export type LedgerCall = {
   covered?: Covered
   /** It failed or broke off; what it used until then stands. */
   partial?: boolean
+  /** See LedgerRecord. */
+  isSum?: boolean
 }
-
-const whole = z.int().check(z.gte(0))
-const PlaceLine = z.object({
-  c: z.string(),
-  s: z.string(),
-  d: z.optional(z.string()),
-  r: z.array(z.string()),
-  t: TagsShape,
-  f: z.record(z.string(), z.enum(['run', 'parent', 'repository', 'organisation'])),
-  v: z.optional(z.enum(COVERED)),
-})
-const CallLine = z.object({
-  k: z.string(),
-  q: z.optional(z.string()),
-  c: z.string(),
-  s: z.string(),
-  m: z.string(),
-  at: whole,
-  /** input, cache read, cache write 5 min, cache write 1 h, output, web searches. */
-  n: z.tuple([whole, whole, whole, whole, whole, whole]),
-  a: z.optional(z.literal(1)),
-  /** The provider, whether a plan covers it, and that it broke off, where the record says so. */
-  p: z.optional(z.string()),
-  v: z.optional(z.enum(COVERED)),
-  b: z.optional(z.literal(1)),
-})
-type CallLine = z.infer<typeof CallLine>
-
-const countsOf = (t: UsageTokens): CallLine['n'] => [
-  t.input,
-  t.cacheRead,
-  t.cacheWrite5m,
-  t.cacheWrite1h,
-  t.output,
-  t.webSearches,
-]
-const tokensOf = ([input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches]: CallLine['n']): UsageTokens => ({
-  input,
-  cacheRead,
-  cacheWrite5m,
-  cacheWrite1h,
-  output,
-  webSearches,
-})
 
 /** Names what may change of a call that is seen again: its counts, and that it had broken off. */
 const contentName = ({ n, b }: Pick<CallLine, 'n' | 'b'>): number => nameOf(b === 1 ? `${n.join()} b` : n.join())
@@ -153,7 +98,24 @@ export class Ledger {
   has(client: string, record: Pick<UsageRecord, 'key' | 'requestId' | 'tokens' | 'partial'>): boolean {
     const { key, requestId, tokens, partial } = record
     const counts = contentName({ n: countsOf(tokens), ...(partial ? { b: 1 } : {}) })
-    return [key, `${key}|${requestId}`].some(one => this.index.get(`${client} ${one}`)?.counts === counts)
+    return (
+      [key, `${key}|${requestId}`].some(one => this.index.get(`${client} ${one}`)?.counts === counts) ||
+      this.wasTold(record)
+    )
+  }
+
+  /** Whether telemetry has told of a call before its own record was read: what was counted then stands. */
+  private wasTold({ key, requestId }: Pick<UsageRecord, 'key' | 'requestId'>): boolean {
+    return [key, requestId].some(id => id !== undefined && this.index.get(`told ${id}`) !== undefined)
+  }
+
+  /** Whether a call is known by one of its ids, whichever client it was that had it and whoever told of it. */
+  knowsAny(ids: readonly string[]): boolean {
+    return ids.some(
+      id =>
+        this.index.get(`told ${id}`) !== undefined ||
+        USAGE_CLIENTS.some(client => [id, `req ${id}`].some(one => this.index.get(`${client} ${one}`) !== undefined)),
+    )
   }
 
   private note(line: CallLine, day: number): void {
@@ -161,14 +123,17 @@ export class Ledger {
     const key = `${c} ${k}`
     const before = this.index.get(key)
     const request = before?.request || (q === '' ? 0 : nameOf(q))
-    this.index.set(key, { day: before?.day ?? day, request, counts: contentName(line) })
+    const known = { day: before?.day ?? day, request, counts: contentName(line) }
+    this.index.set(key, known)
+    if (line.x === 'call') for (const id of [k, q]) if (id !== '') this.index.set(`told ${id}`, known)
+    if (line.x === undefined && q !== '') this.index.set(`${c} req ${q}`, known)
   }
 
   /**
    * Adds calls of one session. What stands there already is not written again. Throws what the disk says; what was written by
    * then stays, and adding all of them again is right.
    */
-  add(records: readonly UsageRecord[], place: Place): void {
+  add(records: readonly LedgerRecord[], place: Place): void {
     if (!this.isOpen) throw new Error('the ledger is not open')
     const oldest = Math.floor(this.now() / DAY_MS) - RETAIN_DAYS
     const byDay = new Map<number, CallLine[]>()
@@ -177,6 +142,7 @@ export class Ledger {
         this.unsound++
         continue
       }
+      if (!record.isTold && this.wasTold(record)) continue
       const line = this.lineOf(record, place)
       const known = this.index.get(`${line.c} ${line.k}`)
       const day = known?.day ?? Math.floor(line.at / DAY_MS)
@@ -190,8 +156,8 @@ export class Ledger {
   }
 
   /** One id under two request ids is two calls: a gateway that uses ids again. */
-  private lineOf(record: UsageRecord, place: Place): CallLine {
-    const { key, requestId, model, atMs, tokens, agentId, provider, covered, partial } = record
+  private lineOf(record: LedgerRecord, place: Place): CallLine {
+    const { key, requestId, model, atMs, tokens, agentId, provider, covered, partial, isTold, isSum } = record
     const known = this.index.get(`${place.client} ${key}`)
     const isOther =
       known !== undefined && known.request !== 0 && requestId !== undefined && known.request !== nameOf(requestId)
@@ -207,6 +173,7 @@ export class Ledger {
       ...(provider === undefined ? {} : { p: provider }),
       ...(covered === undefined ? {} : { v: covered }),
       ...(partial ? { b: 1 as const } : {}),
+      ...(isTold ? { x: isSum ? ('sum' as const) : ('call' as const) } : {}),
     }
   }
 
@@ -272,7 +239,7 @@ export async function readLedgerDay(home: Home, day: string): Promise<LedgerCall
     if (++lines % LINES_AT_ONCE === 0) await breathe()
     const call = readCall(line)
     if (call) {
-      const { k, c, s, m: model, at: atMs, n, a, p: provider, v: covered, b } = call
+      const { k, c, s, m: model, at: atMs, n, a, p: provider, v: covered, b, x } = call
       const nowhere = { client: c, session: s, repository: [], tags: {}, from: {} }
       const place = places.get(`${c} ${s}`) ?? nowhere
       calls.push({
@@ -285,6 +252,7 @@ export async function readLedgerDay(home: Home, day: string): Promise<LedgerCall
         ...(provider === undefined ? {} : { provider }),
         ...(covered === undefined ? {} : { covered }),
         ...(b === 1 ? { partial: true } : {}),
+        ...(x === 'sum' ? { isSum: true } : {}),
       })
       continue
     }
@@ -292,71 +260,4 @@ export async function readLedgerDay(home: Home, day: string): Promise<LedgerCall
     if (place) places.set(`${place.client} ${place.session}`, place)
   }
   return uniqueCalls(calls)
-}
-
-function readCall(line: string): CallLine | undefined {
-  const value = parse(line)
-  const read = CallLine.safeParse(value)
-  return read.success ? read.data : undefined
-}
-
-function readPlace(line: string): Place | undefined {
-  const read = PlaceLine.safeParse(parse(line))
-  if (!read.success) return undefined
-  const { c: client, s: session, d, r: repository, t: tags, f: from, v } = read.data
-  return {
-    client,
-    session,
-    ...(d === undefined ? {} : { directory: d }),
-    repository,
-    tags,
-    from,
-    ...(v === undefined ? {} : { covered: v }),
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
-
-/** Whole lines of a file, a piece at a time; what follows the last line break is still being written. */
-function* linesOf(path: string): Generator<string> {
-  let fd: number
-  try {
-    fd = openSync(path, READ_OWN)
-  } catch {
-    return
-  }
-  try {
-    const stat = fstatSync(fd)
-    if (!stat.isFile() || stat.size > DAY_FILE_MAX) return
-    const memory = Buffer.allocUnsafe(256 * 1024)
-    let rest = Buffer.alloc(0)
-    for (let at = 0; ; ) {
-      const got = readSync(fd, memory, 0, memory.length, at)
-      if (got === 0) return
-      at += got
-      const bytes = Buffer.concat([rest, memory.subarray(0, got)])
-      const end = bytes.lastIndexOf(10) + 1
-      rest = Buffer.from(bytes.subarray(end))
-      for (const line of bytes.toString('utf8', 0, end).split('\n')) if (line !== '') yield line
-    }
-  } finally {
-    closeSync(fd)
-  }
-}
-
-function endsWhole(path: string): boolean {
-  const fd = openSync(path, 'r')
-  try {
-    const { size } = fstatSync(fd)
-    const last = Buffer.alloc(1)
-    return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === 10)
-  } finally {
-    closeSync(fd)
-  }
 }

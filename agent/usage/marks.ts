@@ -46,6 +46,12 @@ export class Marks {
     return this.bySession.get(`${client}\n${session}`)
   }
 
+  /** Whether any session of a client was ever read. */
+  hasClient(client: string): boolean {
+    for (const key of this.bySession.keys()) if (key.startsWith(`${client}\n`)) return true
+    return false
+  }
+
   get sessions(): number {
     return this.bySession.size
   }

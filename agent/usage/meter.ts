@@ -11,7 +11,8 @@ import { declaredCover } from '#core/usage/declared-cover.ts'
 import { priceMetered } from '#core/usage/price-metered.ts'
 import type { TagLists } from '#core/usage/tags.ts'
 import { attributionOf, type Self, spendOf } from './attribute.ts'
-import type { LedgerCall, Place } from './ledger.ts'
+import type { LedgerCall } from './ledger.ts'
+import type { Place } from './place.ts'
 
 /** Prices and rules that calls are metered by. */
 export type Meter = {
@@ -66,7 +67,7 @@ export async function meter(
   const tagsAt = new Map<Place, ReturnType<typeof listedTags>>()
   const metered: MeteredHere[] = []
   for (const [i, one] of calls.entries()) {
-    const { key, model, atMs, tokens, subagent, place, provider, partial } = one
+    const { key, model, atMs, tokens, subagent, place, provider, partial, isSum } = one
     if (i % CALLS_AT_ONCE === CALLS_AT_ONCE - 1) await breathe()
     let found = tagsAt.get(place)
     if (found === undefined) {
@@ -86,7 +87,7 @@ export async function meter(
       ...(partial ? { partial } : {}),
       ...found,
     }
-    metered.push({ ...priceMetered(rates, call), place, subagent })
+    metered.push({ ...priceMetered(rates, call, { isSum: isSum === true }), place, subagent })
   }
   return metered
 }

@@ -1,5 +1,6 @@
 import type { Runtime } from '#agent/daemon/runtime.ts'
 import type { Session } from '#agent/daemon/session.ts'
+import { Telemetry, type TelemetryState } from '#agent/otlp/telemetry.ts'
 import type { Attribution } from '#core/boundary/compile.ts'
 import { effectOf } from '#core/boundary/evaluate.ts'
 import { isUnsupported } from '#core/boundary/shape.ts'
@@ -9,10 +10,11 @@ import { Attributor, attributionOf, type Self, spendOf, type TagProblem } from '
 import { Budgets, type Caller, type ShownBudget } from './budgets.ts'
 import { workspaceOf } from './cells.ts'
 import { Collector, type CollectProgress } from './collect.ts'
-import { Ledger, ledgerDays, type Place, RETAIN_DAYS } from './ledger.ts'
+import { Ledger, ledgerDays, RETAIN_DAYS } from './ledger.ts'
 import { takeLedger } from './ledger-lock.ts'
 import { Marks } from './marks.ts'
 import { type Meter, makeMeter, ratesOf } from './meter.ts'
+import type { Place } from './place.ts'
 import { UnreadCalls } from './unread-calls.ts'
 import { Uploader, type UploadState } from './upload.ts'
 
@@ -25,6 +27,8 @@ export type UsageStatus = {
   unsound: number
   tagProblems: TagProblem[]
   upload?: UploadState
+  /** What clients have told by OpenTelemetry; absent where none has. */
+  telemetry?: TelemetryState
   /** Keys of the boundaries on `share` that hold uploads back. */
   heldBy?: string[]
   problem?: string
@@ -38,6 +42,8 @@ export class Usage {
   private readonly collector: Collector
   private readonly uploader: Uploader
   private readonly budgets: Budgets
+  /** What the door takes in of telemetry. */
+  readonly telemetry: Telemetry
   private readonly unread: UnreadCalls
   private knownMarks: Marks | undefined
   private unlock: (() => void) | undefined
@@ -59,6 +65,19 @@ export class Usage {
       attributor: this.attributor,
       now,
       knownSession: (client, session) => runtime.sessions.get(client, session),
+    })
+    this.telemetry = new Telemetry({
+      home,
+      now,
+      ledger: this.ledger,
+      readsOwn: (client, session) =>
+        session === undefined ? this.marks().hasClient(client) : this.marks().get(client, session) !== undefined,
+      isSource: client => sources.some(source => source.client === client),
+      placeOf: (client, id = 'telemetry', tags) => {
+        const session = runtime.sessions.get(client, id)
+        const about = session ? { ...session, runTags: session.runTags ?? tags } : { runTags: tags }
+        return this.attributor.placeOf(client, id, about)
+      },
     })
     this.uploader = new Uploader({
       home,
@@ -170,6 +189,7 @@ export class Usage {
       try {
         this.lock()
         await this.collector.run()
+        await this.telemetry.settle()
         await this.budgets.count()
         this.unread.forget()
         this.problem = undefined
@@ -247,6 +267,7 @@ export class Usage {
     const { set } = this.runtime.rules.inForce()
     const spend = spendOf(set)
     const upload = this.uploader.state()
+    const telemetry = this.telemetry.state()
     const { tooOld, unsound } = this.ledger
     const byEnvironment = spend?.attribution.some(({ when }) => when.environment !== undefined) ?? false
     return {
@@ -257,6 +278,7 @@ export class Usage {
       unsound,
       tagProblems: this.attributor.tagProblems(),
       ...(upload ? { upload, heldBy: this.heldBy() } : {}),
+      ...(telemetry ? { telemetry } : {}),
       ...(this.problem === undefined ? {} : { problem: this.problem }),
       said: [
         'usage is read of Claude Code alone; other clients are not read yet',

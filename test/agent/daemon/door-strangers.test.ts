@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeDoor, type Route } from '#agent/daemon/door.ts'
 
 /** Any user of a machine can connect to the daemon's port. None of them may keep it from judging. */
-const SECRETS = { port: 0, hookToken: 'hook-token', apiToken: 'api-token' }
+const SECRETS = { port: 0, hookToken: 'hook-token', apiToken: 'api-token', otlpToken: 'otlp-token' }
 let door: Server
 let asked: number
 const sockets: Peer[] = []

@@ -20,8 +20,9 @@ import { openHome } from '#agent/home.ts'
 import { Attributor } from '#agent/usage/attribute.ts'
 import { CallIndex } from '#agent/usage/call-index.ts'
 import { Collector } from '#agent/usage/collect.ts'
-import { Ledger, ledgerDays, type Place, readLedgerDay } from '#agent/usage/ledger.ts'
+import { Ledger, ledgerDays, readLedgerDay } from '#agent/usage/ledger.ts'
 import { Marks } from '#agent/usage/marks.ts'
+import type { Place } from '#agent/usage/place.ts'
 import { NO_TOKENS } from '#core/pricing.ts'
 
 const NOW = Date.parse('2026-11-30T12:00:00Z')

@@ -1,0 +1,197 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { Home } from '#agent/home.ts'
+import type { Ledger, LedgerRecord } from '#agent/usage/ledger.ts'
+import type { Place } from '#agent/usage/place.ts'
+import { CALL_TOKENS_MAX } from '#core/limits.ts'
+import { PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
+import { DAY_MS } from '#core/usage/bucket.ts'
+import type { Tags } from '#core/usage/tags.ts'
+import { Inbox, type Waiting } from './inbox.ts'
+import { type Kept, readKept, type Tally, writeKept } from './known.ts'
+import type { Observed, ObservedCall, ObservedSum } from './observed.ts'
+
+/** A client whose records are read here may write them a moment after it has told of them. */
+const OWN_RECORDS_MS = 60_000
+/** Events of a session are exported before its sums are, or soon after. */
+const SUMS_MS = 120_000
+const AT_ONCE = 500
+
+export type TelemetryState = Tally & { waiting: number; lastAt?: string; problem?: string }
+
+type Deps = {
+  home: Home
+  now(): number
+  ledger: Ledger
+  /** Whether the client's own records of a session are read on this machine; without a session, of any. */
+  readsOwn(client: string, session: string | undefined): boolean
+  /** Whether this machine reads records of the client at all. */
+  isSource(client: string): boolean
+  placeOf(client: string, session: string | undefined, tags: Tags | undefined): Place
+}
+
+/**
+ * Usage that clients tell of by OpenTelemetry. No call is counted twice: what this machine reads from the client's own records is
+ * left out, what the ledger has under one of its ids as well, and a session is counted either by its calls or by its sums.
+ */
+export class Telemetry {
+  private readonly inbox: Inbox
+  private kept: Kept | undefined
+  private problem: string | undefined
+
+  constructor(private readonly deps: Deps) {
+    this.inbox = new Inbox(deps.home)
+  }
+
+  private get known(): Kept {
+    this.kept ??= readKept(this.deps.home, this.deps.now())
+    return this.kept
+  }
+
+  /** Takes a batch in. @throws what the disk says: it is then not taken */
+  take(seen: readonly Observed[], left: { rejected: number; outer?: number }): void {
+    this.inbox.add(seen, this.deps.now())
+    this.known.lastAt = this.deps.now()
+    this.known.tally.rejected += left.rejected
+    this.known.tally.outer += left.outer ?? 0
+  }
+
+  /**
+   * Counts what has waited long enough; after the clients' own records were read. Calls first, then how far sums were counted,
+   * then they stop waiting: after a crash in between all is looked at again and meets its own keys.
+   */
+  async settle(): Promise<void> {
+    const waiting = this.inbox.read()
+    if (waiting.length === 0) return
+    const later = new Set<Waiting>()
+    for (const [i, one] of waiting.entries()) {
+      if (i % AT_ONCE === AT_ONCE - 1) await breathe()
+      if (this.mustWait(one)) later.add(one)
+      else this.count(one.seen)
+    }
+    writeKept(this.deps.home, this.known)
+    // what came while this one gave way stands behind what was read
+    const all = this.inbox.read()
+    this.inbox.keep([...later, ...all.slice(waiting.length)])
+  }
+
+  private mustWait({ at, seen }: Waiting): boolean {
+    const age = this.deps.now() - at
+    const wait = seen.kind === 'sum' ? SUMS_MS : this.deps.isSource(seen.client) ? OWN_RECORDS_MS : 0
+    // a clock that was set back keeps nothing waiting for ever
+    return age >= 0 && age < wait
+  }
+
+  private count(seen: Observed): void {
+    const { tally } = this.known
+    const added = seen.kind === 'sum' ? this.addedBy(seen) : undefined
+    if (this.deps.readsOwn(seen.client, seen.session)) tally.own++
+    else if (!this.isCountedBy(seen)) tally.otherwise++
+    else if (seen.kind === 'call') this.countCall(seen)
+    else if (added) this.countSum(seen, added)
+  }
+
+  /**
+   * Whether a session is counted by what this is: what was counted of it first decides, until it has been quiet for a day. Sums
+   * need not say of which session they are; those of a program that tells of calls are then of the same calls.
+   */
+  private isCountedBy({ kind, client, session, source }: Observed): boolean {
+    const by = kind === 'call' ? 'calls' : 'sums'
+    const { modes } = this.known
+    const now = this.deps.now()
+    const ofSession = session === undefined ? [] : [`${client} ${session}`]
+    const ofSource = kind === 'call' || session === undefined ? [`${client} @${source}`] : []
+    const keys = [...ofSession, ...ofSource]
+    if (keys.some(key => modes[key] !== undefined && modes[key].by !== by && now - modes[key].at < DAY_MS)) return false
+    for (const key of keys) modes[key] = { by, at: now }
+    return true
+  }
+
+  private countCall({ client, session, tags, ids, model, provider, atMs, tokens, partial }: ObservedCall): void {
+    const { ledger, placeOf } = this.deps
+    const { tally } = this.known
+    if (ledger.knowsAny(ids)) {
+      tally.repeated++
+      return
+    }
+    const [key, requestId] = ids
+    const record: LedgerRecord = {
+      key: key!,
+      ...(requestId === undefined ? {} : { requestId }),
+      model,
+      atMs,
+      tokens,
+      ...(provider === undefined ? {} : { provider }),
+      ...(partial ? { partial } : {}),
+      isTold: true,
+    }
+    ledger.add([record], placeOf(client, session, tags))
+    tally.calls++
+  }
+
+  private countSum(sum: ObservedSum, added: UsageTokens): void {
+    const { client, session, tags, model, provider, atMs, series, start, time } = sum
+    const records = pieces(added).map(
+      (tokens, i): LedgerRecord => ({
+        key: `${series}:${start}:${time}${i === 0 ? '' : `#${i}`}`,
+        model,
+        atMs,
+        tokens,
+        ...(provider === undefined ? {} : { provider }),
+        isTold: true,
+        isSum: true,
+      }),
+    )
+    this.deps.ledger.add(records, this.deps.placeOf(client, session, tags))
+    this.known.tally.sums++
+  }
+
+  /** What a point adds to what was counted of its series; undefined for nothing. A restart has a start of its own. */
+  private addedBy({ series, start, time, running, tokens, atMs }: ObservedSum): UsageTokens | undefined {
+    if (!running) return isNothing(tokens) ? undefined : tokens
+    const { series: all, uncountedBefore } = this.known
+    const key = `${series} ${start}`
+    const before = all[key]
+    if (before && BigInt(time) <= BigInt(before.time)) return undefined
+    all[key] = { time, tokens, at: atMs }
+    if (!before && uncountedBefore !== undefined && Number(BigInt(start) / 1_000_000n) < uncountedBefore)
+      return undefined
+    const added = { ...tokens }
+    // one that falls under an unchanged start has begun anew without saying so
+    const fell = before !== undefined && PRICE_AXES.some(axis => tokens[axis] < (before.tokens[axis] ?? 0))
+    if (before && !fell) for (const axis of PRICE_AXES) added[axis] -= before.tokens[axis] ?? 0
+    return isNothing(added) ? undefined : added
+  }
+
+  note(problem: string | undefined): void {
+    this.problem = problem
+  }
+
+  /** Undefined while nothing was ever told. */
+  state(): TelemetryState | undefined {
+    const { tally, lastAt } = this.known
+    if (lastAt === undefined && this.problem === undefined) return undefined
+    return {
+      ...tally,
+      waiting: this.inbox.read().length,
+      ...(lastAt === undefined ? {} : { lastAt: new Date(lastAt).toISOString() }),
+      ...(this.problem === undefined ? {} : { problem: this.problem }),
+    }
+  }
+}
+
+const isNothing = (tokens: UsageTokens) => PRICE_AXES.every(axis => tokens[axis] === 0)
+
+/** A sum over many calls may be more than any one can have. */
+function pieces(tokens: UsageTokens): UsageTokens[] {
+  const found: UsageTokens[] = []
+  const rest = { ...tokens }
+  while (!isNothing(rest)) {
+    const piece = { ...rest }
+    for (const axis of PRICE_AXES) {
+      piece[axis] = Math.min(rest[axis], CALL_TOKENS_MAX)
+      rest[axis] -= piece[axis]
+    }
+    found.push(piece)
+  }
+  return found
+}
