@@ -34,7 +34,7 @@ export type CopilotUsageState = UsageState &
     lastAtMs: number
     /** Whether the run under way has told of its calls one by one. */
     isItemised: boolean
-    /** Sums by model of the newest run's end that had no calls one by one. */
+    /** Sums by model at the newest run's end. */
     ended?: Record<string, Sums>
   }
 
@@ -142,7 +142,7 @@ function readCompaction({ state, found, price, sessionId }: Context, line: Json,
  * (they name the size of the events file since then) and hold what was counted at its end; before, each run began at nothing.
  */
 function readEnd({ state, found, price, sessionId }: Context, line: Json, data: Json, beside: Beside): void {
-  if (state.isItemised || isObject(data.accountingSnapshot) || !isObject(data.modelMetrics)) return
+  if (!isObject(data.modelMetrics)) return
   const ended: Record<string, Sums> = {}
   for (const [name, metric] of Object.entries(data.modelMetrics).slice(0, MODELS_MAX)) {
     const model = modelOf(name) ?? UNKNOWN_MODEL
@@ -153,6 +153,7 @@ function readEnd({ state, found, price, sessionId }: Context, line: Json, data: 
     data.eventsFileSizeBytes !== undefined &&
     Object.entries(before).every(([model, sums]) => sums.every((n, i) => n <= (ended[model]?.[i] ?? 0)))
   state.ended = ended
+  if (state.isItemised || isObject(data.accountingSnapshot)) return
   const key = idOf(line.id) ?? `${sessionId} ${beside.atMs}`
   for (const [model, sums] of Object.entries(ended)) {
     const was = goesOn ? (before[model] ?? NO_SUMS) : NO_SUMS
