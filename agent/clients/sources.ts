@@ -1,5 +1,6 @@
 import type { ClientAdapter, UsageSource } from './adapter.ts'
 import { claude } from './claude/claude.ts'
+import { codex } from './codex/codex.ts'
 import { copilot } from './copilot/copilot.ts'
 import { gemini } from './gemini/gemini.ts'
 
@@ -9,6 +10,7 @@ export const ADAPTERS: readonly ClientAdapter[] = [claude as unknown as ClientAd
 /** The clients whose own records of their calls are read. */
 export const USAGE_SOURCES: readonly UsageSource[] = [
   ...ADAPTERS,
+  codex as unknown as UsageSource,
   gemini as unknown as UsageSource,
   copilot as unknown as UsageSource,
 ]

@@ -5,6 +5,8 @@ import { ensureDir, type Home, readText, writeAll, writeAtomic } from '#agent/ho
 
 /** Marks of all sessions that were ever read, a line each. */
 const FILE_MAX = 64 * 1024 * 1024
+/** A file of many old marks is written anew, above this and three times what the newest of them take. */
+const REWRITE_BYTES = 4 * 1024 * 1024
 const Line = z.object({ k: z.string(), m: z.object({ v: z.literal(1), client: z.string() }) })
 const Walked = z.object({ walkedTo: z.number() })
 
@@ -15,11 +17,15 @@ const Walked = z.object({ walkedTo: z.number() })
 export class Marks {
   private readonly bySession = new Map<string, UsageState>()
   private lines = 0
+  /** Bytes of the file, and how many of them the newest marks took when it was last written anew. */
+  private bytes = 0
+  private newestBytes = 0
   /** Everything that changed before this moment was looked at; milliseconds since 1970. */
   walkedTo = 0
 
   constructor(private readonly home: Home) {
     const text = readText(this.path, FILE_MAX) ?? ''
+    this.bytes = text.length
     for (const line of text.split('\n')) if (line !== '') this.take(line)
     if (this.lines > 2 * this.bySession.size + 1000) this.rewrite()
   }
@@ -71,20 +77,27 @@ export class Marks {
     ensureDir(this.home.usage)
     const { disk } = this.home
     const fd = disk.open(this.path, 'a', 0o600)
+    // a line of its own even after a half-written one
+    const bytes = Buffer.from(`\n${JSON.stringify(line)}\n`)
     try {
-      // a line of its own even after a half-written one
-      writeAll(disk, fd, Buffer.from(`\n${JSON.stringify(line)}\n`))
+      writeAll(disk, fd, bytes)
     } finally {
       disk.close(fd)
     }
     this.lines++
+    this.bytes += bytes.length
+    // a session of hundreds of subagents has a long mark, and a new one with each of their calls
+    if (this.bytes > Math.max(REWRITE_BYTES, 3 * this.newestBytes)) this.rewrite()
   }
 
   private rewrite(): void {
     const lines = [...this.bySession].map(([k, m]) => JSON.stringify({ k, m }))
+    const text = `${[...lines, JSON.stringify({ walkedTo: this.walkedTo })].join('\n')}\n`
     try {
-      writeAtomic(this.home, this.path, `${[...lines, JSON.stringify({ walkedTo: this.walkedTo })].join('\n')}\n`)
+      writeAtomic(this.home, this.path, text)
       this.lines = lines.length + 1
+      this.bytes = text.length
+      this.newestBytes = text.length
     } catch {
       // it only stays longer than it need be
     }

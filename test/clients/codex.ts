@@ -12,6 +12,7 @@ import {
   type StubRequest,
   type StubStep,
 } from './bench.ts'
+import { startTmux, type Tmux } from './tmux.ts'
 
 /** The pinned client; npm test installs it into this ignored folder. */
 export const CODEX_VERSION = '0.171.0'
@@ -95,15 +96,43 @@ export type CodexResult = Finished & {
   requests: StubRequest[]
 }
 
-/** One headless run (`codex exec`) on a bench that stays. Writes the configuration when there is none. */
-export async function runCodexOn(bench: Bench, run: CodexRun): Promise<CodexResult> {
+/** What both ways to run it begin with: a configuration where there is none, and the prompt that picks the scenario. */
+async function prepare(bench: Bench, scenario: CodexRun['scenario']): Promise<string> {
   if (!existsSync(CODEX_BINARY)) throw new Error(`no Codex ${CODEX_VERSION} at ${CODEX_BINARY}; run npm test once`)
   if (!existsSync(join(codexHome(bench), 'config.toml'))) writeCodexConfig(bench)
-  const named = typeof run.scenario === 'string' ? run.scenario : 'given'
-  if (typeof run.scenario !== 'string') await bench.stub.setScenario(named, run.scenario)
+  if (typeof scenario === 'string') return `please run [stub:${scenario}]`
+  await bench.stub.setScenario('given', scenario)
+  return 'please run [stub:given]'
+}
+
+/** The interactive client in a terminal. End it with `end`. */
+export async function startCodexTui(
+  bench: Bench,
+  run: Pick<CodexRun, 'scenario' | 'env'>,
+): Promise<Tmux & { end(): Promise<void> }> {
+  const prompt = await prepare(bench, run.scenario)
+  // else a daemon is started that outlives it
+  const options = '--no-daemon --dangerously-bypass-approvals-and-sandbox'
+  const tui = startTmux(bench.dir, `${CODEX_BINARY} ${options} '${prompt}'`, codexEnv(bench, run.env), bench.project)
+  const end = async () => {
+    tui.sendKeys('C-c')
+    tui.sendKeys('C-c')
+    try {
+      await tui.waitFor('EXITED', 5000)
+    } catch {
+      // its terminal is closed all the same
+    }
+    tui.kill()
+  }
+  return { ...tui, end }
+}
+
+/** One headless run (`codex exec`) on a bench that stays. Writes the configuration when there is none. */
+export async function runCodexOn(bench: Bench, run: CodexRun): Promise<CodexResult> {
+  const prompt = await prepare(bench, run.scenario)
   const seen = (await bench.stub.requests()).length
   const common = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
-  const args = ['exec', ...common, ...(run.args ?? []), `please run [stub:${named}]`]
+  const args = ['exec', ...common, ...(run.args ?? []), prompt]
   const finished = await runProcess(CODEX_BINARY, args, {
     env: codexEnv(bench, run.env),
     cwd: bench.project,

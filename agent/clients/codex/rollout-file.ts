@@ -27,18 +27,19 @@ const THREADS_MAX = 2_000
 /** The first line holds the client's own instructions: 22 KB in short. */
 const FIRST_LINE_MAX = 4 * 1024 * 1024
 const FIRST_READ = 64 * 1024
-const SESSIONS = 'sessions'
-const ARCHIVED = 'archived_sessions'
 
-const codexDir = ({ env, homeDir }: ClientHome) => env.CODEX_HOME || join(homeDir, '.codex')
-
-/** A folder of the client's, where the person may have put it; undefined when there is none. */
-function rootOf(home: ClientHome, name: string): string | undefined {
-  try {
-    return fs.realpathSync.native(join(codexDir(home), name))
-  } catch {
-    return undefined
+/** The client's folders, where the person may have put them. */
+type Roots = { sessions: string | undefined; archived: string | undefined }
+function rootsOf({ env, homeDir }: ClientHome): Roots {
+  const codexDir = env.CODEX_HOME || join(homeDir, '.codex')
+  const real = (name: string) => {
+    try {
+      return fs.realpathSync.native(join(codexDir, name))
+    } catch {
+      return undefined
+    }
   }
+  return { sessions: real('sessions'), archived: real('archived_sessions') }
 }
 
 /** Folders of days, the oldest first. */
@@ -54,31 +55,50 @@ function* dayFolders(root: string): Generator<string> {
       for (const day of below(month, /^\d\d$/)) if (days++ < DAYS_MAX) yield day
 }
 
-function* folders(home: ClientHome): Generator<string> {
-  const sessions = rootOf(home, SESSIONS)
+function* folders({ sessions, archived }: Roots): Generator<string> {
   if (sessions !== undefined) yield* dayFolders(sessions)
-  const archived = rootOf(home, ARCHIVED)
   if (archived !== undefined) yield archived
 }
 
-/** Where a file of this name lies: in its day's folder, or put away. Undefined when in neither. */
-function placeOf(home: ClientHome, name: string): string | undefined {
-  const day = partsOf(name)?.day
-  if (day === undefined) return undefined
-  const isThere = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  let folder = rootOf(home, SESSIONS)
-  for (const part of folder === undefined ? [] : day) {
-    folder = folder === undefined ? undefined : join(folder, part)
-    if (folder !== undefined && !isFolder(folder)) folder = undefined
+/** Finds files by their names, each in its day's folder or put away; looks at each folder once. */
+function finderIn({ sessions, archived }: Roots) {
+  const dayFolder = new Map<string, string | undefined>()
+  const folderOf = ([year, month, day]: [string, string, string]) => {
+    const key = `${year}/${month}/${day}`
+    if (!dayFolder.has(key)) {
+      let folder = sessions
+      for (const part of [year, month, day])
+        if (folder !== undefined) folder = isFolder(join(folder, part)) ? join(folder, part) : undefined
+      dayFolder.set(key, folder)
+    }
+    return dayFolder.get(key)
   }
-  if (folder !== undefined && isThere(join(folder, name))) return join(folder, name)
-  const archived = rootOf(home, ARCHIVED)
-  return archived !== undefined && isThere(join(archived, name)) ? join(archived, name) : undefined
+  return (name: string): { name: string; path: string; size: number } | undefined => {
+    const day = partsOf(name)?.day
+    for (const folder of day === undefined ? [] : [folderOf(day), archived]) {
+      const path = folder === undefined ? undefined : join(folder, name)
+      const stat = path === undefined ? undefined : fs.lstatSync(path, { throwIfNoEntry: false })
+      if (path !== undefined && stat !== undefined) return { name, path, size: stat.size }
+    }
+    return undefined
+  }
 }
 
-/** The session of each file, by its path: that never changes. */
+/** The session of each file that was looked at, by its path, and the other way round: neither ever changes. */
 const sessionOfFile = new Map<string, string>()
+const namesOfSession = new Map<string, Set<string>>()
 const KEPT_MOST = 50_000
+
+function keep(path: string, session: string): void {
+  if (sessionOfFile.size >= KEPT_MOST) {
+    sessionOfFile.clear()
+    namesOfSession.clear()
+  }
+  sessionOfFile.set(path, session)
+  const names = namesOfSession.get(session)
+  if (names) names.add(basename(path))
+  else namesOfSession.set(session, new Set([basename(path)]))
+}
 
 /** The session that a file's first line names; undefined while there is none. @throws Unreadable */
 function sessionOf(path: string): string | undefined {
@@ -94,8 +114,7 @@ function sessionOf(path: string): string | undefined {
   }
   const session = sessionIn(value) ?? partsOf(basename(path))?.threadId
   if (session === undefined) return undefined
-  if (sessionOfFile.size >= KEPT_MOST) sessionOfFile.clear()
-  sessionOfFile.set(path, session)
+  keep(path, session)
   return session
 }
 
@@ -116,68 +135,76 @@ function firstLine(path: string): string | undefined {
   }
 }
 
-/** `UsageReader.changedSessions` for Codex: one entry a thread, one batch a day. */
+/** `UsageReader.changedSessions` for Codex: one batch a day, in which a session with several threads comes once. */
 export const changedCodexSessions: UsageReader['changedSessions'] = function* (home, sinceMs) {
-  for (const folder of folders(home)) yield changedIn(folder, sinceMs)
+  for (const folder of folders(rootsOf(home))) yield changedIn(folder, sinceMs)
 }
 
 function changedIn(folder: string, sinceMs: number): ChangedSession[] {
-  return namesIn(folder)
-    .filter(name => partsOf(name) !== undefined)
-    .slice(0, FILES_MAX)
-    .flatMap(name => {
-      const transcriptPath = join(folder, name)
-      const changedMs = changedAt(transcriptPath)
-      if (changedMs === undefined || changedMs < sinceMs) return []
-      try {
-        const sessionId = sessionOf(transcriptPath)
-        return sessionId === undefined ? [] : [{ sessionId, transcriptPath, changedMs }]
-      } catch {
-        return []
-      }
-    })
+  const changed = new Map<string, ChangedSession>()
+  const names = namesIn(folder).filter(name => partsOf(name) !== undefined)
+  for (const name of names.slice(0, FILES_MAX)) {
+    const transcriptPath = join(folder, name)
+    const changedMs = changedAt(transcriptPath)
+    if (changedMs === undefined || changedMs < sinceMs) continue
+    const sessionId = sessionIfReadable(transcriptPath)
+    if (sessionId === undefined || changedMs < (changed.get(sessionId)?.changedMs ?? 0)) continue
+    changed.set(sessionId, { sessionId, transcriptPath, changedMs })
+  }
+  return [...changed.values()]
+}
+
+function sessionIfReadable(path: string): string | undefined {
+  try {
+    return sessionOf(path)
+  } catch {
+    return undefined
+  }
 }
 
 type Session = { sessionId: string; transcriptPath?: string | undefined }
 type Context = { price: Parameters<UsageReader['readSession']>[3]['price']; budget: ReadBudget; found: FoundUsage }
 
-/** Names of the session's files: those known and the one hinted at, else its own is looked for. */
-function namesOf(home: ClientHome, { sessionId, transcriptPath }: Session, state: CodexUsageState): string[] {
-  const names = new Set(Object.keys(state.files))
+/** The session's files: those read before, seen by a walk, or hinted at; without any its own is looked for. */
+function filesOf(home: ClientHome, { sessionId, transcriptPath }: Session, state: CodexUsageState) {
+  const roots = rootsOf(home)
+  const find = finderIn(roots)
+  const others = new Set(namesOfSession.get(sessionId))
   // a hint gives a name and nothing else, so that it cannot lead out of the roots
-  const hint = transcriptPath === undefined ? undefined : basename(transcriptPath)
-  if (hint !== undefined && !names.has(hint)) {
-    const path = placeOf(home, hint)
-    if (path !== undefined && sessionOf(path) === sessionId) names.add(hint)
+  if (transcriptPath !== undefined) others.add(basename(transcriptPath))
+  const files = Object.keys(state.files).map(find)
+  for (const name of others) {
+    const file = name in state.files ? undefined : find(name)
+    if (file !== undefined && sessionIfReadable(file.path) === sessionId) files.push(file)
   }
-  if (names.size === 0)
-    for (const folder of folders(home))
-      for (const name of namesIn(folder)) if (partsOf(name)?.threadId === sessionId) names.add(name)
-  return [...names].sort()
+  if (files.length === 0)
+    for (const folder of folders(roots))
+      for (const name of namesIn(folder)) if (partsOf(name)?.threadId === sessionId) files.push(find(name))
+  return files.filter(file => file !== undefined).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function readAll(state: CodexUsageState, home: ClientHome, session: Session, context: Context) {
-  const { budget, found, price } = context
+  const { budget, price } = context
   const { sessionId } = session
   let problem: SessionUsage['problem']
   let more = false
-  let there = 0
-  const names = namesOf(home, session, state)
-  if (names.length > THREADS_MAX) problem = 'too_many_files'
-  for (const name of names.slice(0, THREADS_MAX)) {
+  const files = filesOf(home, session, state)
+  if (files.length === 0) problem = 'no_transcript'
+  if (files.length > THREADS_MAX) problem = 'too_many_files'
+  const isRead = ({ name, size }: (typeof files)[0]) => size === state.files[name]?.offset
+  const some = files.slice(0, THREADS_MAX)
+  // those with more to read come first, so that a slice need not look at all the others again
+  for (const { name, path } of [...some.filter(file => !isRead(file)), ...some.filter(isRead)]) {
     if (budget.left <= 0) {
       more = true
       break
     }
-    const path = placeOf(home, name)
-    if (path === undefined) continue
-    there++
     try {
       const read = readOn(
         path,
         state.files[name],
         budget,
-        bytes => readRollout(state, found, bytes, { name, sessionId, price, tools: BUFFER_TOOLS }),
+        bytes => readRollout(state, context.found, bytes, { name, sessionId, price, tools: BUFFER_TOOLS }),
         () => delete state.threads[name],
       )
       state.files[name] = read.mark
@@ -187,7 +214,6 @@ function readAll(state: CodexUsageState, home: ClientHome, session: Session, con
       problem ??= error.problem
     }
   }
-  if (there === 0 && !more) problem ??= 'no_transcript'
   return { problem, more }
 }
 
