@@ -55,6 +55,9 @@ function plain(pico: bigint, places: number): string {
 /** Signs that people know; every other currency is written by its code. */
 const SIGNS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥' }
 
+/** What stands before an amount: a sign, or the code and a space. */
+export const currencySign = (currency: string): string => SIGNS[currency] ?? `${currency} `
+
 /** The same with its currency: `$1,234.50`, `-$0.25`, `<$0.01`, `CHF 12.00`. */
 export function moneyText(pico: bigint, options: { currency?: string; places?: number; exact?: bigint } = {}): string {
   const { currency = 'USD' } = options

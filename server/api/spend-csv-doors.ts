@@ -4,6 +4,7 @@ import {
   unattributedSheet,
   unlistedSheet,
 } from '../features/spend/attribution-sheets.ts'
+import { exchangeSheet } from '../features/spend/billing-currency.ts'
 import { ownPricesSheet, rateCardSheet, repriceSheet, unpricedSheet } from '../features/usage/price-sheets.ts'
 import { csvDoor } from './csv-doors.ts'
 
@@ -15,3 +16,4 @@ export const tagValuesCsv = csvDoor('tag-values', tagValuesSheet)
 export const attributionRulesCsv = csvDoor('attribution-rules', attributionRulesSheet)
 export const unattributedCsv = csvDoor('unattributed', unattributedSheet)
 export const unlistedCsv = csvDoor('unlisted', unlistedSheet)
+export const exchangeRatesCsv = csvDoor('exchange-rates', exchangeSheet)

@@ -4,7 +4,7 @@ import { axisMarks, axisText } from '#app/(console)/[org]/spend/axis.ts'
 import { burnData } from '#app/(console)/[org]/spend/budgets/burn-data.ts'
 import type { BudgetDetail, Share } from '#app/(console)/[org]/spend/budgets/words.ts'
 import { chartData } from '#app/(console)/[org]/spend/chart-data.ts'
-import { documentOf, emptyDraft, readDraft, textWith } from '#app/(console)/[org]/spend/edit-budget/draft.ts'
+import { documentOf, draftOf, emptyDraft, readDraft, textWith } from '#app/(console)/[org]/spend/edit-budget/draft.ts'
 import {
   type Report,
   roundColumn,
@@ -13,6 +13,7 @@ import {
   type TotalShown,
 } from '#app/(console)/[org]/spend/figures.ts'
 import { NO_TOKENS } from '#core/pricing.ts'
+import { parseRuleDocument } from '#core/rules/document.ts'
 
 const CENT = 10_000_000_000n
 const sum = (parts: readonly bigint[]) => parts.reduce((a, b) => a + b, 0n)
@@ -22,7 +23,7 @@ describe('rounded columns', () => {
   it('add up to their total, each part within a cent of itself, and nothing stays nothing', () => {
     fc.assert(
       fc.property(amounts, parts => {
-        const column = roundColumn(parts)
+        const column = roundColumn(parts, 'USD')
         expect(sum(column.parts)).toBe(column.total)
         const unit = 10n ** BigInt(12 - column.places)
         column.parts.forEach((part, i) => {
@@ -125,7 +126,7 @@ describe('an axis', () => {
         expect(marks[0]).toBe(0)
         expect(marks.at(-1)! >= most * (1 - 1e-9)).toBe(true)
         expect(marks.length).toBeLessThanOrEqual(6)
-        expect(new Set(marks.map(mark => axisText(mark, marks[1]!))).size).toBe(marks.length)
+        expect(new Set(marks.map(mark => axisText(mark, marks[1]!, 'EUR'))).size).toBe(marks.length)
       }),
     )
     expect(axisMarks(0)).toEqual([0, 1])
@@ -156,8 +157,8 @@ describe('the form of a budget', () => {
     '# ours\nbudgets:\n  # agreed in June\n  - name: monthly\n    amount: "500"\n    window: monthly # calendar\n'
 
   it('changes what it is about and keeps the comments of everything else', () => {
-    const draft = { ...emptyDraft(defaults.zone), name: 'monthly', amount: '750' }
-    const { budget } = readDraft(draft, defaults)
+    const draft = { ...emptyDraft(defaults), name: 'monthly', amount: '750' }
+    const { budget } = readDraft(draft, defaults, ['USD'])
     const edited = textWith(TEXT, budget!, defaults, 'monthly')
     expect(edited).toMatchObject({ ok: true, text: TEXT.replace('"500"', '"750"') })
   })
@@ -168,15 +169,30 @@ describe('the form of a budget', () => {
       { amount: 'ten' },
       { steps: '50, half' },
       { window: 'rolling' as const, days: '0' },
-      { owners: 'everybody' },
+      { owners: ['everybody'] },
+      { owners: [] },
+      { currency: 'EUR' },
     ]) {
-      const draft = { ...emptyDraft(defaults.zone), name: 'monthly', amount: '750', ...wrong }
-      expect(readDraft(draft, defaults).problems?.length, JSON.stringify(wrong)).toBeGreaterThan(0)
+      const draft = { ...emptyDraft(defaults), name: 'monthly', amount: '750', ...wrong }
+      expect(readDraft(draft, defaults, ['USD']).problems?.length, JSON.stringify(wrong)).toBeGreaterThan(0)
     }
   })
 
+  it('keeps the currency and all owners of a budget, and writes a currency that is not the organisation’s', () => {
+    const text = TEXT.replace('"500"', '"500"\n    currency: EUR\n    owners: [role:lead, member:mem_a1]')
+    const [budget] = parseRuleDocument(text, { defaults }).budgets
+    expect(budget).toMatchObject({ currency: 'EUR', owners: ['member:mem_a1', 'role:lead'] })
+    const draft = draftOf(budget!)
+    const read = readDraft(draft, defaults, ['USD', 'EUR']).budget!
+    expect(textWith(text, read, defaults, 'monthly')).toMatchObject({ ok: true, text })
+    const added = readDraft({ ...draft, name: 'other' }, defaults, ['USD', 'EUR']).budget!
+    expect(textWith(text, added, defaults, undefined)).toMatchObject({
+      text: expect.stringContaining('name: other\n    amount: "500"\n    currency: EUR'),
+    })
+  })
+
   it('leaves out whom it is for when that is everybody', () => {
-    const draft = { ...emptyDraft('UTC'), name: 'a', amount: '1' }
+    const draft = { ...emptyDraft({ currency: 'USD', zone: 'UTC' }), name: 'a', amount: '1' }
     expect(documentOf(draft)).not.toHaveProperty('for')
     expect(documentOf({ ...draft, key: 'tenant', value: 'acme' }).for).toEqual({ tenant: 'acme' })
   })

@@ -6,6 +6,7 @@ type ExportedList =
   | 'approvals'
   | 'attribution-rules'
   | 'audit'
+  | 'exchange-rates'
   | 'figures-grants'
   | 'machines'
   | 'members'

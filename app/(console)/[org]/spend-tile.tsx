@@ -16,7 +16,7 @@ export function SpendTile({ org, report, budgets }: Props) {
   return (
     <StatTile
       label="Spend this month, list price"
-      value={moneyText(amount)}
+      value={moneyText(amount, { currency: report.currency })}
       href={`/${org}/spend`}
       note={
         fullest ? (
@@ -24,7 +24,7 @@ export function SpendTile({ org, report, budgets }: Props) {
             <Name className="max-w-24">{fullest.name}</Name> {formatPercent(fullest.usedPct / 100)} used
           </>
         ) : atMost > 0n ? (
-          `and ${moneyText(atMost)} unpriced at most`
+          `and ${moneyText(atMost, { currency: report.currency })} unpriced at most`
         ) : report.total.calls > 0 ? (
           'no budget is set'
         ) : (

@@ -62,6 +62,15 @@ export async function getCurrency({ db, actor, now }: FeatureContext<MemberActor
   }
 }
 
+/** The exchange rates as a sheet, as the page lists them. */
+export async function exchangeSheet(ctx: FeatureContext<MemberActor>) {
+  const { rates } = await getCurrency(ctx)
+  return {
+    columns: ['currency', 'from_utc_day', 'per_usd', 'state'],
+    rows: rates.map(({ currency, from, perUsd, state }) => [currency, from, perUsd, state]),
+  }
+}
+
 /**
  * Sets what the organisation is billed in: reports and open statements from now on. Months that were closed keep theirs, and so
  * do budgets: one that does not say its currency is made to say it, in a version of the rules that is published with the change.

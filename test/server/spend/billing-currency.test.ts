@@ -151,6 +151,6 @@ describe('exchange rates', () => {
     const at = { index: first!.index, was: first!.was }
     await edit({ kind: 'put_exchange', rate: { ...first!.was, per_usd: '0.93' }, at })
     expect(await refused(edit({ kind: 'remove_exchange', at }))).toMatchObject({ why: 'no_such_entry' })
-    expect((await inForce()).text).toBe(`${RATES}  - currency: EUR\n    from: 2026-11-01\n    per_usd: "0.93"\n`)
+    expect((await inForce()).text).toBe(`${RATES}  - currency: EUR\n    from: "2026-11-01"\n    per_usd: "0.93"\n`)
   })
 })

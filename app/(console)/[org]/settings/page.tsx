@@ -11,6 +11,7 @@ import { titled } from '../page-title.ts'
 import { againAt, SignInAgain } from '../sign-in-again.tsx'
 import { CommandCard } from './command-card.tsx'
 import { ConnectionsCard } from './connections-card.tsx'
+import { CurrencyCard } from './currency-card.tsx'
 import { KeysCard } from './keys-card.tsx'
 import { MailCard } from './mail-card.tsx'
 import { NameForm } from './name-form.tsx'
@@ -22,7 +23,12 @@ export const generateMetadata = titled('Settings')
 export default async function SettingsPage({ params }: { params: Promise<{ org: string }> }) {
   const { org } = await params
   const actor = await requireActor(org)
-  const [settings, demoMailbox] = await Promise.all([(await api()).settings.get({ org }), mayReadDemoMail()])
+  const call = await api()
+  const [settings, demoMailbox, money] = await Promise.all([
+    call.settings.get({ org }),
+    mayReadDemoMail(),
+    call.spend.currency({ org }),
+  ])
   const refusal = whyNot(actor, 'settings.change')
   const mayChange = refusal === undefined
   const tooOld = may(actor, 'keys.rotate') ? whyNotFresh(actor, new Date()) : undefined
@@ -30,6 +36,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
     ...(settings.restoredAt ? [{ id: 'restored', label: 'Restored copy' }] : []),
     { id: 'organisation', label: 'Organisation' },
     { id: 'policy', label: 'Answers and machines' },
+    { id: 'currency', label: 'Billing currency' },
     { id: 'keys', label: 'Keys' },
     { id: 'sign-in', label: 'Sign-in providers' },
     { id: 'command', label: 'Credentials of the command' },
@@ -61,8 +68,8 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
           )}
           {tooOld && (
             <SignInAgain tooOld={{ why: tooOld.why, again: againAt(org, 'settings') }}>
-              Rotating a key, going on with a restored copy, and connecting or removing a provider ask who you are once
-              more.
+              Rotating a key, changing the billing currency, going on with a restored copy, and connecting or removing a
+              provider ask who you are once more.
             </SignInAgain>
           )}
           {settings.restoredAt && (
@@ -95,6 +102,14 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
               mayChange={mayChange}
             />
           </Card>
+          <CurrencyCard
+            key={money.currency}
+            org={org}
+            currency={money.currency}
+            choices={money.choices}
+            mayChange={may(actor, 'currency.change')}
+            tooOld={tooOld && { why: tooOld.why, again: againAt(org, 'settings') }}
+          />
           <KeysCard org={org} settings={settings} mayRotate={may(actor, 'keys.rotate')} />
           <ConnectionsCard
             org={org}

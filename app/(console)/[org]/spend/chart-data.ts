@@ -1,4 +1,4 @@
-/** What the stacked chart draws and its table says: both from the same sums. Money in 10^-12 dollars. */
+/** What the stacked chart draws and its table says: both from the same sums. Money in 10^-12 of the report's currency. */
 import type { Basis } from '#core/budget/budget.ts'
 import type { Figure } from '#core/spend/group.ts'
 import { figureOfShown, type Report, roundColumn, roundInto } from './figures.ts'
@@ -7,6 +7,7 @@ import type { SeriesLook } from './series-look.tsx'
 /** One band of the stack: exact parts by step for lengths, rounded ones for words. */
 export type Series = { key: string; name: string; look: SeriesLook; exact: bigint[]; shown: bigint[]; total: bigint }
 export type ChartData = {
+  currency: string
   starts: string[]
   series: Series[]
   /** Beside the stack and in no total of it: at most so much without a price, and of unknown cover. */
@@ -52,7 +53,10 @@ export function chartData(report: Report, basis: Basis, starts: readonly string[
     }
   }
   const figures: Figure[] = report.rows.map(row => figureOfShown(row.total, basis))
-  const column = roundColumn(figures.map(({ amount }) => amount))
+  const column = roundColumn(
+    figures.map(({ amount }) => amount),
+    report.currency,
+  )
   const totals = names.map(() => 0n)
   report.rows.forEach(({ value }, i) => {
     totals[seriesAt.get(value)!]! += column.parts[i]!
@@ -66,6 +70,7 @@ export function chartData(report: Report, basis: Basis, starts: readonly string[
     }),
   )
   return {
+    currency: report.currency,
     starts: [...starts],
     series,
     atMost,

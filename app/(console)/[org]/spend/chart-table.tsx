@@ -10,8 +10,8 @@ const STEP_NAMES: Record<ChartStep, string> = { hour: 'Hour', day: 'Day', week: 
 
 /** The chart's figures: columns add up to the totals of the page, rows to their own. Steps without spend are left out. */
 export function ChartTable({ data, step, caption }: { data: ChartData; step: ChartStep; caption: string }) {
-  const { series, starts, rowTotals, total, places } = data
-  const money = (shown: bigint, exact: bigint) => (exact === 0n ? NONE : moneyText(shown, { places, exact }))
+  const { currency, series, starts, rowTotals, total, places } = data
+  const money = (shown: bigint, exact: bigint) => (exact === 0n ? NONE : moneyText(shown, { currency, places, exact }))
   const extras = [
     { key: 'atMost', name: 'Unpriced, at most', parts: data.atMost },
     { key: 'unknown', name: 'Cover unknown', parts: data.unknown },
@@ -30,13 +30,19 @@ export function ChartTable({ data, step, caption }: { data: ChartData; step: Cha
       nowrap: true,
       cell: ({ i }: { i: number }) => money(shown[i]!, exact[i]!),
     })),
-    { key: 'total', head: 'Total', numeric: true, nowrap: true, cell: ({ i }) => moneyText(rowTotals[i]!, { places }) },
+    {
+      key: 'total',
+      head: 'Total',
+      numeric: true,
+      nowrap: true,
+      cell: ({ i }) => moneyText(rowTotals[i]!, { currency, places }),
+    },
     ...extras.map(({ key, name, parts }) => ({
       key,
       head: name,
       numeric: true,
       nowrap: true,
-      cell: ({ i }: { i: number }) => (parts[i] === 0n ? NONE : moneyText(parts[i]!)),
+      cell: ({ i }: { i: number }) => (parts[i] === 0n ? NONE : moneyText(parts[i]!, { currency })),
     })),
   ]
   return (
@@ -48,9 +54,9 @@ export function ChartTable({ data, step, caption }: { data: ChartData; step: Cha
         rowKey={({ start }) => start}
         total={{
           start: 'Total',
-          ...Object.fromEntries(series.map(({ key, total: sum }) => [key, moneyText(sum, { places })])),
-          total: moneyText(total, { places }),
-          ...Object.fromEntries(extras.map(({ key, sum }) => [key, moneyText(sum)])),
+          ...Object.fromEntries(series.map(({ key, total: sum }) => [key, moneyText(sum, { currency, places })])),
+          total: moneyText(total, { currency, places }),
+          ...Object.fromEntries(extras.map(({ key, sum }) => [key, moneyText(sum, { currency })])),
         }}
       />
     </Disclosure>

@@ -1,4 +1,4 @@
-/** Reports as figures of one basis, and as texts that add up down every column. Money in 10^-12 dollars. */
+/** Reports as figures of one basis, and as texts that add up down every column. Money in 10^-12 of the report's currency. */
 import type { inferRouterOutputs } from '@trpc/server'
 import type { Basis } from '#core/budget/budget.ts'
 import { MONEY_PLACES, parseDecimal } from '#core/decimal.ts'
@@ -56,9 +56,9 @@ export function roundInto(parts: readonly bigint[], target: bigint, places: numb
 /** Rounded values of a column and its total, of one number of places. */
 export type Column = { parts: bigint[]; total: bigint; places: number }
 
-export function roundColumn(parts: readonly bigint[]): Column {
+export function roundColumn(parts: readonly bigint[], currency: string): Column {
   const sum = parts.reduce((a, b) => a + b, 0n)
-  const places = placesFor(sum)
+  const places = placesFor(sum, currency)
   const total = roundTo(sum, places)
   return { parts: roundInto(parts, total, places), total, places }
 }
@@ -66,7 +66,10 @@ export function roundColumn(parts: readonly bigint[]): Column {
 /** What one value comes to as the page's table shows it, whose column was rounded so that it adds up; undefined: no such row. */
 export function shownAmount(report: Report, value: string | null): { amount: bigint; places: number } | undefined {
   const at = report.rows.findIndex(row => row.value === value)
-  const column = roundColumn(report.rows.map(({ total }) => figureOfShown(total, report.basis).amount))
+  const column = roundColumn(
+    report.rows.map(({ total }) => figureOfShown(total, report.basis).amount),
+    report.currency,
+  )
   return at < 0 ? undefined : { amount: column.parts[at]!, places: column.places }
 }
 

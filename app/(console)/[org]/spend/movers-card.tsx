@@ -15,6 +15,7 @@ type Props = { asked: SpendAsked; before: Report; after: Report; beforeWords: st
 /** What changed most against the period before, in either direction. */
 export function MoversCard({ asked, before, after, beforeWords }: Props) {
   const labels = new Map([...before.rows, ...after.rows].map(({ value, label }) => [value ?? undefined, label]))
+  const { currency } = after
   const movers = topMovers(groupingOf(before), groupingOf(after), asked.basis, MOST)
   // As the table above shows them, whose column was rounded so that it adds up.
   const [was, is] = [shownOf(before, asked.basis), shownOf(after, asked.basis)]
@@ -35,14 +36,26 @@ export function MoversCard({ asked, before, after, beforeWords }: Props) {
               </Name>
             ),
           },
-          { key: 'before', head: 'Before', numeric: true, nowrap: true, cell: ({ value }) => moneyText(was(value)) },
-          { key: 'after', head: 'Now', numeric: true, nowrap: true, cell: ({ value }) => moneyText(is(value)) },
+          {
+            key: 'before',
+            head: 'Before',
+            numeric: true,
+            nowrap: true,
+            cell: ({ value }) => moneyText(was(value), { currency }),
+          },
+          {
+            key: 'after',
+            head: 'Now',
+            numeric: true,
+            nowrap: true,
+            cell: ({ value }) => moneyText(is(value), { currency }),
+          },
           {
             key: 'change',
             head: 'Change',
             numeric: true,
             nowrap: true,
-            cell: ({ value }) => <Change amount={is(value) - was(value)} />,
+            cell: ({ value }) => <Change amount={is(value) - was(value)} currency={currency} />,
           },
         ]}
       />
@@ -51,19 +64,22 @@ export function MoversCard({ asked, before, after, beforeWords }: Props) {
 }
 
 function shownOf(report: Report, basis: Basis): (value: string | undefined) => bigint {
-  const { parts } = roundColumn(report.rows.map(({ total }) => figureOfShown(total, basis).amount))
+  const { parts } = roundColumn(
+    report.rows.map(({ total }) => figureOfShown(total, basis).amount),
+    report.currency,
+  )
   const shown = new Map(report.rows.map(({ value }, i) => [value ?? undefined, parts[i]!]))
   return value => shown.get(value) ?? 0n
 }
 
 /** More or less, by sign, arrow and word: never by colour, for more is not worse. */
-function Change({ amount }: { amount: bigint }) {
+function Change({ amount, currency }: { amount: bigint; currency: string }) {
   const Arrow = amount > 0n ? ArrowUpRight : ArrowDownRight
   return (
     <span className="inline-flex items-center gap-1">
       <Arrow aria-hidden className="size-3.5 text-ink-3" />
       {amount > 0n ? '+' : ''}
-      {moneyText(amount)}
+      {moneyText(amount, { currency })}
     </span>
   )
 }

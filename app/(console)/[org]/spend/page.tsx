@@ -140,6 +140,7 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
   return (
     <div className="grid gap-4">
       <Tiles {...{ org, asked, report, earlier, before, when, beforeWords }} />
+      {report.lacking && <Lacking org={org} lacking={report.lacking} />}
       {withheld && (
         <Banner kind="note" title="Others stand together.">
           You see your own figures; an owner can open somebody’s to you, with a reason that they see. The total is
@@ -159,7 +160,9 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
         <SpendTable {...{ base, asked, today, report }} />
       </Card>
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.15fr)_minmax(0,1fr)]">
-        <MoversCard asked={asked} before={earlier} after={report} beforeWords={beforeWords} />
+        {earlier.currency === report.currency && (
+          <MoversCard asked={asked} before={earlier} after={report} beforeWords={beforeWords} />
+        )}
         {unattributed && byMachine && byClient && (
           <UnattributedCard
             org={org}
@@ -173,6 +176,26 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
         <ReachCard org={org} report={report} className={cn(unattributed && 'lg:col-span-2')} />
       </div>
     </div>
+  )
+}
+
+/** Why amounts are in dollars though the organisation is billed in another currency. */
+function Lacking({ org, lacking: { currency, from } }: { org: string; lacking: NonNullable<Report['lacking']> }) {
+  return (
+    <Banner
+      kind="note"
+      title={`These figures are in US dollars, not in ${currency}.`}
+      action={
+        <Button size="sm" href={`/${org}/spend/currency`}>
+          Exchange rates
+        </Button>
+      }
+    >
+      {from === null
+        ? `There is no exchange rate for ${currency}.`
+        : `The first exchange rate for ${currency} is from ${from}, and this period has usage of before.`}{' '}
+      Two currencies never stand in one figure; enter a rate for the earlier days, or show a later period.
+    </Banner>
   )
 }
 

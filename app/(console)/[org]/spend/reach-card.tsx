@@ -9,7 +9,8 @@ import { figureOfShown, type Report, readTotal } from './figures.ts'
 
 /** How far the figures reach, and what about them is worth knowing before somebody is billed by them. */
 export function ReachCard({ org, report, className }: { org: string; report: Report; className?: string }) {
-  const { coverage, total, basis, zone } = report
+  const { coverage, total, basis, zone, currency, rates } = report
+  const money = (pico: bigint) => moneyText(pico, { currency })
   const { atMost, unknown, unknownAtMost } = figureOfShown(total, basis)
   const { priced } = readTotal(total)
   const items: KeyValueItem[] = [
@@ -37,20 +38,32 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
     { key: 'Last upload', value: coverage.lastAt ? <Time at={coverage.lastAt} /> : 'none yet' },
     { key: 'Clock', value: `Days begin and end by ${zone}.` },
   ]
+  if (rates.length > 0)
+    items.push({
+      key: 'Currency',
+      value: (
+        <>
+          {currency}, converted from US dollars day by day: {ratesWords(rates)}.{' '}
+          <Link className="link" href={`/${org}/spend/currency`}>
+            Exchange rates
+          </Link>
+        </>
+      ),
+    })
   if (basis === 'equivalent')
     items.push({
       key: 'What covers it',
-      value: `Metered ${moneyText(priced.metered)}, under a flat plan ${moneyText(priced.plan)}, unknown ${moneyText(priced.unknown)}: all at list price.`,
+      value: `Metered ${money(priced.metered)}, under a flat plan ${money(priced.plan)}, unknown ${money(priced.unknown)}: all at list price.`,
     })
   else {
     items.push({
       key: 'Under a flat plan',
-      value: `${moneyText(priced.plan)} at list price, and nothing of it is billed by use.`,
+      value: `${money(priced.plan)} at list price, and nothing of it is billed by use.`,
     })
     if (unknown > 0n || unknownAtMost > 0n)
       items.push({
         key: 'Cover unknown',
-        value: `${moneyText(unknown + unknownAtMost)} that may or may not be billed, in no total. Declare on the machine whether a plan covers it.`,
+        value: `${money(unknown + unknownAtMost)} that may or may not be billed, in no total. Declare on the machine whether a plan covers it.`,
       })
   }
   if (atMost > 0n)
@@ -58,8 +71,8 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
       key: 'Unpriced',
       value: (
         <>
-          At most {moneyText(atMost)}, in no total: {formatPlural(total.rates.fallback, 'call')} of models without a
-          price, counted at the dearest one. Give them one under <code>rates:</code> in the rules.
+          At most {money(atMost)}, in no total: {formatPlural(total.rates.fallback, 'call')} of models without a price,
+          counted at the dearest one. Give them one under <code>rates:</code> in the rules.
         </>
       ),
     })
@@ -78,7 +91,7 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
     const { days, machineCost, cost } = coverage.differing
     items.push({
       key: 'Priced differently',
-      value: `${formatPlural(days, 'machine’s day', 'machines’ days')} came to ${moneyText(parseDecimal(machineCost) ?? 0n)} there and ${moneyText(parseDecimal(cost) ?? 0n)} here; here is what counts.`,
+      value: `${formatPlural(days, 'machine’s day', 'machines’ days')} came to ${money(parseDecimal(machineCost) ?? 0n)} there and ${money(parseDecimal(cost) ?? 0n)} here; here is what counts.`,
     })
   }
   if (coverage.quarantined > 0)
@@ -91,4 +104,11 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
       <KeyValue items={items} />
     </Card>
   )
+}
+
+/** `0.92 from 2026-10-01, then 0.95 from 2026-11-10`; of many the first and the last. */
+function ratesWords(rates: Report['rates']): string {
+  const words = ({ from, perUsd }: Report['rates'][number]) => `${perUsd} from ${from}`
+  if (rates.length <= 3) return rates.map(words).join(', then ')
+  return `${words(rates[0]!)}, ${formatPlural(rates.length - 2, 'change')}, then ${words(rates.at(-1)!)}`
 }

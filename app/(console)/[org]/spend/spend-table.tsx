@@ -17,7 +17,11 @@ type Props = { base: string; asked: SpendAsked; today: string; report: Report }
 /** Spend by one key. What is unpriced, and what nobody knows to be billed, are columns of their own and in no other one. */
 export function SpendTable({ base, asked, today, report }: Props) {
   const figures = report.rows.map(({ total }) => figureOfShown(total, asked.basis))
-  const amounts = roundColumn(figures.map(({ amount }) => amount))
+  const { currency } = report
+  const amounts = roundColumn(
+    figures.map(({ amount }) => amount),
+    currency,
+  )
   const shares = shareTenths(figures.map(({ amount }) => (amount < 0n ? 0n : amount)))
   const most = Math.max(1, ...shares)
   const beside = [
@@ -26,12 +30,12 @@ export function SpendTable({ base, asked, today, report }: Props) {
     { key: 'unknownAtMost', head: 'Cover unknown, unpriced, at most', parts: figures.map(one => one.unknownAtMost) },
   ]
     .filter(({ parts }) => parts.some(part => part !== 0n))
-    .map(({ key, head, parts }) => ({ key, head, parts, column: roundColumn(parts) }))
+    .map(({ key, head, parts }) => ({ key, head, parts, column: roundColumn(parts, currency) }))
   const rows = report.rows.map(
     ({ value, label, total }, at): Row => ({ value, name: label ?? noneName(asked.by), calls: total.calls, at }),
   )
   const money = ({ parts, places }: Amounts, exact: readonly bigint[], at: number) =>
-    exact[at] === 0n ? NONE : moneyText(parts[at]!, { places, exact: exact[at]! })
+    exact[at] === 0n ? NONE : moneyText(parts[at]!, { currency, places, exact: exact[at]! })
   const exactAmounts = figures.map(({ amount }) => amount)
   const columns: Column<Row>[] = [
     {
@@ -80,10 +84,10 @@ export function SpendTable({ base, asked, today, report }: Props) {
         name: 'Total',
         bar: null,
         calls: formatCount(report.total.calls),
-        amount: moneyText(amounts.total, { places: amounts.places }),
+        amount: moneyText(amounts.total, { currency, places: amounts.places }),
         share: amounts.total > 0n ? formatPercent(1) : NONE,
         ...Object.fromEntries(
-          beside.map(({ key, column }) => [key, moneyText(column.total, { places: column.places })]),
+          beside.map(({ key, column }) => [key, moneyText(column.total, { currency, places: column.places })]),
         ),
       }}
     />

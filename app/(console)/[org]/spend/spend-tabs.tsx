@@ -6,6 +6,7 @@ const TABS = [
   { current: 'budgets', path: '/budgets', label: 'Budgets' },
   { current: 'statements', path: '/statements', label: 'Statements' },
   { current: 'rates', path: '/rates', label: 'Rates' },
+  { current: 'currency', path: '/currency', label: 'Currency' },
   { current: 'attribution', path: '/attribution', label: 'Attribution' },
 ] as const
 export type SpendTab = (typeof TABS)[number]['current']

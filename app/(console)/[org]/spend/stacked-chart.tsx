@@ -49,7 +49,7 @@ export function StackedChart({ data, step, title, description }: Props) {
               textAnchor="end"
               className="fill-ink-3 text-xs tabular-nums"
             >
-              {axisText(mark, marks[1]!)}
+              {axisText(mark, marks[1]!, data.currency)}
             </text>
           ))}
         </svg>
@@ -120,7 +120,7 @@ function barsOf(data: ChartData, i: number, when: string): Bar[] {
   const bar = (key: string, look: SeriesLook, name: string, part: bigint): Bar => ({
     key,
     look,
-    words: `${name}, ${when}: ${moneyText(part)}`,
+    words: `${name}, ${when}: ${moneyText(part, { currency: data.currency })}`,
     size: roughly(part),
   })
   return [

@@ -24,22 +24,30 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
   const noneAmount = none ? figureOfShown(none.total, asked.basis).amount : 0n
   const [noneShare] = shareTenths([noneAmount, total.amount - noneAmount])
   const shownNone = shownAmount(report, null)
-  const { coverage } = report
+  const { coverage, currency } = report
+  const isComparable = earlier.currency === currency
+  const money = (pico: bigint) => moneyText(pico, { currency })
   const beside = [
-    total.atMost > 0n && `and ${moneyText(total.atMost)} unpriced at most`,
-    total.unknown + total.unknownAtMost > 0n && `${moneyText(total.unknown + total.unknownAtMost)} of unknown cover`,
+    total.atMost > 0n && `and ${money(total.atMost)} unpriced at most`,
+    total.unknown + total.unknownAtMost > 0n && `${money(total.unknown + total.unknownAtMost)} of unknown cover`,
   ].filter(Boolean)
   return (
     <StatTiles count={4}>
       <StatTile
         label={`${when}${before.soFar ? ' so far' : ''}`}
-        value={moneyText(total.amount)}
+        value={money(total.amount)}
         note={beside.length > 0 ? beside.join(', ') : 'all of it at known prices'}
       />
       <StatTile
         label={`Against ${beforeWords}`}
-        value={was > 0n ? changeText(was, total.amount) : 'nothing then'}
-        note={was > 0n ? `${moneyText(was)} then` : 'so there is no share to tell'}
+        value={!isComparable ? 'not comparable' : was > 0n ? changeText(was, total.amount) : 'nothing then'}
+        note={
+          !isComparable
+            ? 'one of the two has days without an exchange rate'
+            : was > 0n
+              ? `${money(was)} then`
+              : 'so there is no share to tell'
+        }
       />
       {isTag ? (
         <StatTile
@@ -47,7 +55,7 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
           value={formatPercent((noneShare ?? 0) / 1000)}
           note={
             shownNone && noneAmount > 0n
-              ? moneyText(shownNone.amount, { places: shownNone.places, exact: noneAmount })
+              ? moneyText(shownNone.amount, { currency, places: shownNone.places, exact: noneAmount })
               : 'every call has one'
           }
         />

@@ -35,7 +35,7 @@ export function UnattributedCard({ org, asked, byMachine, byClient, none, unlist
         value,
         label,
         calls: total.calls,
-        amount: moneyText(parts[i]!, { places: none.places, exact: exact[i]! }),
+        amount: moneyText(parts[i]!, { currency: report.currency, places: none.places, exact: exact[i]! }),
       }))
       .slice(0, MOST)
   }
@@ -59,8 +59,8 @@ export function UnattributedCard({ org, asked, byMachine, byClient, none, unlist
         {unlisted !== undefined && (
           <>
             {' '}
-            {moneyText(parseDecimal(unlisted) ?? 0n)} of this period’s usage had a {key} that is on no list of yours;
-            such names stay on the machine.
+            {moneyText(parseDecimal(unlisted) ?? 0n, { currency: byMachine.currency })} of this period’s usage had a{' '}
+            {key} that is on no list of yours; such names stay on the machine.
           </>
         )}
       </p>

@@ -8,6 +8,7 @@ const HEIGHT = 208
 
 type Props = {
   data: BurnData
+  currency: string
   title: string
   description: string
   /** Percentages at which owners are told. */
@@ -22,7 +23,7 @@ type Props = {
  * though it does nothing there: what a server component writes may come in pieces, and a piece of an SVG comes with a style attribute,
  * which the CSP forbids.
  */
-export function BurnChart({ data, title, description, steps, first, last }: Props) {
+export function BurnChart({ data, currency, title, description, steps, first, last }: Props) {
   const id = useId()
   const { marks, points, end, now, amount } = data
   const [low, high] = [marks[0]!, marks.at(-1)!]
@@ -40,7 +41,7 @@ export function BurnChart({ data, title, description, steps, first, last }: Prop
         <svg aria-hidden width="56" height={HEIGHT + 24} className="shrink-0 overflow-visible">
           {marks.map(mark => (
             <text key={mark} x="54" y={y(mark) + 4} textAnchor="end" className="fill-ink-3 text-xs tabular-nums">
-              {axisText(mark, step)}
+              {axisText(mark, step, currency)}
             </text>
           ))}
         </svg>

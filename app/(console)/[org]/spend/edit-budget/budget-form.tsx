@@ -8,13 +8,17 @@ import { Field } from '#app/_ui/field.tsx'
 import { SegmentedControl } from '#app/_ui/segmented-control.tsx'
 import { Select, type SelectOption } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
+import { currencyName } from '../currency/words.ts'
 import { type Defaults, type Draft, documentOf, readDraft, textWith, textWithout } from './draft.ts'
+import { OwnersField } from './owners-field.tsx'
 import { type Base, ReviewDialog } from './review-dialog.tsx'
 
 export type Choices = {
   /** Keys that a budget may be for, each with the values that it may have. */
   keys: { key: string; values: SelectOption[] }[]
   owners: SelectOption[]
+  /** The dollar and those with an exchange rate. */
+  currencies: readonly string[]
   zones: readonly string[]
 }
 type Props = {
@@ -42,7 +46,7 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
   const [asked, setAsked] = useState(false)
   const [review, setReview] = useState<'save' | 'remove'>()
   const set = (change: Partial<Draft>) => setDraft(before => ({ ...before, ...change }))
-  const reading = readDraft(draft, defaults)
+  const reading = readDraft(draft, defaults, choices.currencies)
   const values = choices.keys.find(({ key }) => key === draft.key)?.values ?? []
   const open = () => {
     setAsked(true)
@@ -83,12 +87,21 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
             <Field label="Amount" required>
               <TextInput
                 inputMode="decimal"
-                prefix={defaults.currency}
+                prefix={draft.currency}
                 value={draft.amount}
                 maxLength={30}
                 onChange={event => set({ amount: event.target.value })}
               />
             </Field>
+            {choices.currencies.length > 1 && (
+              <Field label="Currency" hint="Each UTC day counts at the rate entered for it.">
+                <Select
+                  options={choices.currencies.map(value => ({ value, label: `${value}, ${currencyName(value)}` }))}
+                  value={draft.currency}
+                  onChange={event => set({ currency: event.target.value })}
+                />
+              </Field>
+            )}
             <Field label="Window">
               <Select
                 options={WINDOWS}
@@ -159,13 +172,7 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
             <Field label="Steps, in percent" hint="Each is told once in a window.">
               <TextInput value={draft.steps} onChange={event => set({ steps: event.target.value })} />
             </Field>
-            <Field label="Owners" hint="They get a mail at each step.">
-              <Select
-                options={withChosen(choices.owners, draft.owners)}
-                value={draft.owners}
-                onChange={event => set({ owners: event.target.value })}
-              />
-            </Field>
+            <OwnersField choices={choices.owners} owners={draft.owners} onChange={owners => set({ owners })} />
           </div>
         </Card>
         <div className="flex flex-wrap gap-2">
@@ -203,7 +210,3 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
     </>
   )
 }
-
-/** Several owners, written in the text, stand as one choice. */
-const withChosen = (options: readonly SelectOption[], chosen: string): SelectOption[] =>
-  options.some(({ value }) => value === chosen) ? [...options] : [{ value: chosen, label: chosen }, ...options]

@@ -9,6 +9,7 @@ import { readBudget } from '#core/rules/read-budget.ts'
 export type Draft = {
   name: string
   amount: string
+  currency: string
   window: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'rolling'
   days: string
   zone: string
@@ -18,13 +19,15 @@ export type Draft = {
   value: string
   basis: Budget['basis']
   steps: string
-  owners: string
+  /** `role:<role>` and `member:<id>`. */
+  owners: readonly string[]
 }
 export type Defaults = { currency: string; zone: string }
 
-export const emptyDraft = (zone: string): Draft => ({
+export const emptyDraft = ({ currency, zone }: Defaults): Draft => ({
   name: '',
   amount: '',
+  currency,
   window: 'monthly',
   days: '30',
   zone,
@@ -32,14 +35,15 @@ export const emptyDraft = (zone: string): Draft => ({
   value: '*',
   basis: 'equivalent',
   steps: '50, 75, 90, 100',
-  owners: 'role:admin',
+  owners: ['role:admin'],
 })
 
 /** A budget as the form holds it. */
-export function draftOf({ name, amount, window, zone, for: whom, basis, steps, owners }: Budget): Draft {
+export function draftOf({ name, amount, currency, window, zone, for: whom, basis, steps, owners }: Budget): Draft {
   return {
     name,
     amount,
+    currency,
     window: window.kind,
     days: window.kind === 'rolling' ? String(window.days) : '30',
     zone,
@@ -47,7 +51,7 @@ export function draftOf({ name, amount, window, zone, for: whom, basis, steps, o
     value: whom?.value ?? '*',
     basis,
     steps: steps.join(', '),
-    owners: owners.join(', '),
+    owners,
   }
 }
 
@@ -55,26 +59,27 @@ const listed = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
 /** The budget in the document's own keys and words; whatever is wrong with it is found when it is read. */
 export function documentOf(draft: Draft): Record<string, unknown> {
-  const { name, amount, window, days, zone, key, value, basis, steps, owners } = draft
+  const { name, amount, currency, window, days, zone, key, value, basis, steps, owners } = draft
   return {
     name: name.trim(),
     amount: amount.trim(),
+    currency,
     window: window === 'rolling' ? `rolling ${days.trim()}d` : window,
     zone: zone.trim(),
     ...(key === '' ? {} : { for: { [key]: value.trim() } }),
     basis,
     steps: listed(steps).map(step => (/^\d{1,4}$/.test(step) ? Number(step) : step)),
-    owners: listed(owners),
+    owners: [...owners],
   }
 }
 
 export type Reading = { budget: Budget; problems?: never } | { budget?: never; problems: Finding[] }
 
 /** Reads a draft as the server will. */
-export function readDraft(draft: Draft, defaults: Defaults): Reading {
+export function readDraft(draft: Draft, defaults: Defaults, currencies: readonly string[]): Reading {
   const findings = new Findings()
   const tree = treeFromJson(documentOf(draft))
-  const budget = tree && readBudget(tree, { defaults, currencies: [defaults.currency] }, findings)
+  const budget = tree && readBudget(tree, { defaults, currencies }, findings)
   return budget ? { budget } : { problems: findings.errors }
 }
 

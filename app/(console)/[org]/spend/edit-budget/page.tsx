@@ -24,11 +24,12 @@ export default async function EditBudgetPage({ params, searchParams }: Props) {
   const actor = await requireActor(org)
   const { name } = await readAsked(searchParams, 'name')
   const call = await api()
-  const [current, keys, { members }, machines] = await Promise.all([
+  const [current, keys, { members }, machines, money] = await Promise.all([
     call.boundary.current({ org }),
     call.spend.keys({ org }),
     call.member.list({ org }),
     call.machine.list({ org }),
+    call.spend.currency({ org }),
   ])
   const budget = name === undefined ? undefined : keys.budgets.find(one => one.name === name)
   if (name !== undefined && !budget) notFound()
@@ -46,9 +47,11 @@ export default async function EditBudgetPage({ params, searchParams }: Props) {
       { value: 'role:lead', label: 'Leads and above' },
       ...present.map(({ id, name: label }) => ({ value: `member:${id}`, label })),
     ],
+    currencies: [...new Set(['USD', money.currency, ...money.rates.map(({ currency }) => currency)])],
     zones: [...new Set([keys.zone, ...(budget ? [budget.zone] : []), 'UTC', ...zoneNames()])],
   }
-  const draft = budget ? draftOf(budget) : emptyDraft(keys.zone)
+  const defaults = { currency: money.currency, zone: keys.zone }
+  const draft = budget ? draftOf(budget) : emptyDraft(defaults)
   return (
     <>
       <PageHeader
@@ -68,7 +71,7 @@ export default async function EditBudgetPage({ params, searchParams }: Props) {
             {...(name === undefined ? {} : { name })}
             draft={draft}
             base={{ version: current.version, text: current.text, etag: current.etag }}
-            defaults={{ currency: 'USD', zone: keys.zone }}
+            defaults={defaults}
             choices={choices}
           />
         </div>

@@ -29,7 +29,10 @@ type Props = {
 /** Models that usage names and no price knows: what they count as, and the way to a price. */
 export function UnpricedCard({ org, models, period, spans, mayEdit, mayReprice }: Props) {
   const base = `/${org}/spend`
-  const amounts = roundColumn(models.map(({ cost }) => parseDecimal(cost) ?? 0n))
+  const amounts = roundColumn(
+    models.map(({ cost }) => parseDecimal(cost) ?? 0n),
+    'USD',
+  )
   return (
     <Card
       id="unpriced"

@@ -157,6 +157,7 @@ function Burn({ budget, share }: { budget: BudgetDetail; share: Share }) {
       <Card title="What is left, day by day" sub={`${first} to ${last}`}>
         <BurnChart
           data={burnData(budget, share, now)}
+          currency={currency}
           title={`What is left of budget ${budget.name}${whose}, ${first} to ${last}`}
           description={`${moneyText(left < 0n ? 0n : left, { currency })} of ${moneyOf(budget.amount, currency)} is left. Expected at the end: ${forecastWords(share.forecast, currency)}. The table beneath holds every figure.`}
           steps={share.steps.map(({ step }) => step)}

@@ -1,0 +1,1 @@
+export { exchangeRatesCsv as GET } from '#server/api/spend-csv-doors.ts'
