@@ -73,12 +73,17 @@ export async function makeFleet(
       `${into} select $1, 'UTC', 'month', date_trunc('month', start)::date, "machineId", "seriesId", ${added} from "UsageTotal" where "orgId" = $1 and span = 'day' group by 4, 5, 6`,
       [org.id],
     )
-    const together = (span: string, until: string) =>
-      client.query(
-        `${into} select $1, 'UTC', 'fleet-${span}', t.start, '', min(s.id), ${added} from "UsageTotal" t join "UsageSeries" s on s.id = t."seriesId"
-         where t."orgId" = $1 and t.span = '${span}' and t.start < $2::date group by t.start, s.model, s.covered, s."tagsKey"`,
+    const together = async (span: string, until: string) => {
+      const from = `from "UsageTotal" t join "UsageSeries" s on s.id = t."seriesId" where t."orgId" = $1 and t.span = '${span}' and t.start < $2::date`
+      await client.query(
+        `${into} select $1, 'UTC', 'fleet-${span}', t.start, '', min(s.id), ${added} ${from} group by t.start, s.model, s.covered, s."tagsKey"`,
         [org.id, until],
       )
+      await client.query(
+        `${into} select $1, 'UTC', 'machine-${span}', t.start, t."machineId", min(s.id), ${added} ${from} group by t.start, t."machineId", s.covered`,
+        [org.id, until],
+      )
+    }
     await together('day', '2026-11-29')
     await together('month', '2026-11-01')
     await client.query(

@@ -1,4 +1,5 @@
 import { AppError } from '#core/error.ts'
+import { DAY_MS } from '#core/usage/bucket.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 
@@ -21,8 +22,11 @@ export type Period = {
   to: Date
   months: { from: string; to: string }
   days: { from: string; to: string }[]
-  ends: { from: Date; to: Date }[]
+  ends: End[]
 }
+
+/** Less than a date of the zone, `of`: then also when that begins and ends. */
+export type End = { from: Date; to: Date; of?: { day: string; from: Date; to: Date } }
 
 const LOCAL = /^\d{4}-\d{2}-\d{2}(T\d{2}:(00|15|30|45))?$/
 
@@ -53,22 +57,26 @@ export const periodBetween = (db: Tx, zone: string, { from, to }: { from: Date; 
 
 async function bounded(db: Tx, zone: string, ends: Prisma.Sql): Promise<Period> {
   const [row] = await db.$queryRaw<Bounds[]>`
-    select *, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt" from (
+    select *, first::timestamp at time zone ${zone} as "firstAt", last::timestamp at time zone ${zone} as "lastAt",
+      (first::date - 1)::timestamp at time zone ${zone} as "beforeAt", (last::date + 1)::timestamp at time zone ${zone} as "afterAt" from (
       select "from", "to", (case when (a::timestamp at time zone ${zone}) < "from" then a + 1 else a end)::text as first, b::text as last from (
         select "from", "to", ("from" at time zone ${zone})::date as a, ("to" at time zone ${zone})::date as b from (${ends}) p) d) w`
   return periodOf(zone, row!)
 }
 
-/** `first` and `last`: the first whole day of the zone, and the one after the last. */
-type Bounds = { from: Date; to: Date; first: string; last: string; firstAt: Date; lastAt: Date }
+/** `first` and `last`: the first whole day of the zone, and the one after the last; `before` and `after`: the days around them. */
+type Bounds = Record<'from' | 'to' | 'firstAt' | 'lastAt' | 'beforeAt' | 'afterAt', Date> & {
+  first: string
+  last: string
+}
 
-function periodOf(zone: string, { from, to, first, last, firstAt, lastAt }: Bounds): Period {
+function periodOf(zone: string, { from, to, first, last, firstAt, lastAt, beforeAt, afterAt }: Bounds): Period {
   if (to < from) throw new AppError('BAD_INPUT', 'The period ends before it begins.')
   // Not one whole day: all of it comes from the buckets.
   if (first >= last) return { zone, from, to, months: { from: first, to: first }, days: [], ends: [{ from, to }] }
   const ends = [
-    { from, to: firstAt },
-    { from: lastAt, to },
+    { from, to: firstAt, of: { day: dayBefore(first), from: beforeAt, to: firstAt } },
+    { from: lastAt, to, of: { day: last, from: lastAt, to: afterAt } },
   ].filter(end => end.from < end.to)
   const firstMonth = first.endsWith('-01') ? first : nextMonth(first)
   const lastMonth = `${last.slice(0, 7)}-01`
@@ -80,6 +88,8 @@ function periodOf(zone: string, { from, to, first, last, firstAt, lastAt }: Boun
   ].filter(part => part.from < part.to)
   return { zone, from, to, months: { from: firstMonth, to: lastMonth }, days, ends }
 }
+
+const dayBefore = (day: string): string => new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10)
 
 function nextMonth(day: string): string {
   const [year, month] = day.split('-').map(Number) as [number, number]

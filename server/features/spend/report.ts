@@ -149,7 +149,9 @@ function stepsOf(rows: readonly SpendRow[], by: Dimension): Report['steps'] {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([start, values]) => ({
       start,
-      values: [...values].map(([value, list]) => ({ value, total: shown(totalOf(list)) })),
+      values: [...values]
+        .sort(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1))
+        .map(([value, list]) => ({ value, total: shown(totalOf(list)) })),
     }))
 }
 

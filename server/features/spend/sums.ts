@@ -1,11 +1,12 @@
 import { parseDecimal } from '#core/decimal.ts'
 import { type Dimension, type Filter, OWN_DIMENSIONS, type SpendRow } from '#core/spend/group.ts'
-import type { Covered, RateKind } from '#core/usage/bucket.ts'
+import { type Covered, DAY_MS, QUARTERS_PER_DAY, type RateKind } from '#core/usage/bucket.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import { cutAtRates, cutFor, type Period, type RatedPeriod, type Step } from './period.ts'
 
 const { sql, join, raw, empty } = Prisma
+const QUARTER_MS = DAY_MS / QUARTERS_PER_DAY
 
 /** Stands for people, and their machines, whose own figures the reader may not see: one group, so that totals are whole. */
 export const WITHHELD = 'withheld'
@@ -41,6 +42,8 @@ const FIGURES = [
   '"webSearches"',
 ] as const
 const SUMS = raw([...FIGURES.map(f => `sum(${f})::bigint as ${f}`), 'sum(cost) as cost'].join(', '))
+const TAKEN_OFF = raw([...FIGURES.map(f => `-sum(${f})::bigint as ${f}`), '-sum(cost) as cost'].join(', '))
+const ALONE = raw([...FIGURES, 'cost'].join(', '))
 const AGAIN = raw([...FIGURES.map(f => `sum(u.${f})::bigint as ${f}`), 'sum(u.cost)::text as cost'].join(', '))
 
 /**
@@ -53,8 +56,8 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
   const period = isRated
     ? await cutAtRates(db, asked.period, step, rateDays)
     : { ...cutFor(asked.period, step), split: [] }
-  const byMachine = [...by, ...Object.keys(filter)].some(dimension => dimension === 'member' || dimension === 'machine')
-  const parts = partsOf(orgId, period, { step, byMachine, rateDays })
+  const shared = sharedBy([...by, ...(Object.keys(filter) as Dimension[])])
+  const parts = partsOf(orgId, period, { step, shared, rateDays })
   if (parts.length === 0) return []
   const keys = by.map((dimension, i) => sql`${columnOf(dimension, seen)} as ${raw(`k${i}`)}`)
   const apart = [...(step ? ['u.step'] : []), ...(isRated ? ['u.rated'] : [])]
@@ -66,7 +69,7 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
     select ${join([...keys, raw('s.covered'), raw('s.rate'), ...(step ? [raw('u.step::text as step')] : []), ...(isRated ? [raw('u.rated')] : []), AGAIN])}
     from (${join(parts, ' union all ')}) u join "UsageSeries" s on s."orgId" = ${orgId} and s.id = u."seriesId"
     ${where.length > 0 ? sql`where ${join(where, ' and ')}` : empty}
-    group by ${groups}`)
+    group by ${groups} having sum(u.calls) <> 0`)
   const first = asked.period.from.toISOString().slice(0, 10)
   return rows.map(row => ({
     ...spendRow(row, by, step),
@@ -74,11 +77,22 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
   }))
 }
 
+/** Which totals tell everything that is asked about: those that machines share, those that a machine's series share, or neither. */
+function sharedBy(dimensions: readonly Dimension[]): 'fleet' | 'machine' | undefined {
+  const ofMachine = dimensions.filter(dimension => dimension === 'member' || dimension === 'machine')
+  if (ofMachine.length === 0) return 'fleet'
+  return ofMachine.length === dimensions.length ? 'machine' : undefined
+}
+
 /** The tables' parts that make up a period, each summed by series first, so that few rows meet their names. */
 function partsOf(
   orgId: string,
   period: RatedPeriod,
-  { step, byMachine, rateDays }: { step: Step | undefined; byMachine: boolean; rateDays: readonly string[] },
+  {
+    step,
+    shared,
+    rateDays,
+  }: { step: Step | undefined; shared: ReturnType<typeof sharedBy>; rateDays: readonly string[] },
 ): Prisma.Sql[] {
   const { zone, months, days, ends, split } = period
   const starts = (column: string) =>
@@ -92,35 +106,77 @@ function partsOf(
     isRated ? sql`, width_bucket(${raw(column)}, ${list(rateDays)}::date[]) as rated` : empty
   const groups = raw(['"seriesId"', ...(step ? ['step'] : []), ...(isRated ? ['rated'] : [])].join(', '))
   const whole = split.length > 0 ? sql`and start <> all(${list(split)}::date[])` : empty
+  // by days nothing of a day's totals is added up before their names are known
+  const isApart = step === 'day'
   const total = (span: string, part: { from: string; to: string }, which: Prisma.Sql) =>
-    sql`select "seriesId"${stepped(() => starts('start'))}${rated('start')}, ${SUMS} from "UsageTotal"
-      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date ${whole} ${which} group by ${groups}`
-  /** The fleet's totals where they are up to date, else its machines'. One statement sees marks and totals of one moment. */
+    sql`select "seriesId"${stepped(() => starts('start'))}${rated('start')}, ${isApart ? ALONE : SUMS} from "UsageTotal"
+      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date ${whole} ${which}
+      ${isApart ? empty : sql`group by ${groups}`}`
+  /** Shared totals where they are up to date, else each series' own. One statement sees marks and totals of one moment. */
   const totals = (span: 'day' | 'month', part: { from: string; to: string }) => {
-    if (byMachine) return [total(span, part, empty)]
+    if (!shared) return [total(span, part, empty)]
     const stale = sql`array(select distinct date_trunc(${span}, day::timestamp)::date from "UsageStale"
       where "orgId" = ${orgId} and zone = ${zone} and day >= ${part.from}::date and day < ${part.to}::date)`
     return [
-      total(`fleet-${span}`, part, sql`and start <> all(${stale})`),
+      total(`${shared}-${span}`, part, sql`and start <> all(${stale})`),
       total(span, part, sql`and start = any(${stale})`),
     ]
   }
   const parts: Prisma.Sql[] = []
+  /** Quarter hours of a stretch, each in its step: of one date all in the same. */
+  const quarters = (stretch: { from: Date; to: Date }, day: string | undefined, figures: Prisma.Sql) => {
+    const local = sql`(((day + quarter * interval '15 minutes') at time zone 'UTC') at time zone ${zone})`
+    const moment = day === undefined ? local : sql`${day}::timestamp`
+    const cut = step === undefined || step === 'quarter' ? moment : sql`date_trunc(${step}, ${moment})`
+    for (const { first, last, within } of utcDays(stretch)) {
+      const hours = within ? sql`and quarter >= ${within[0]} and quarter < ${within[1]}` : empty
+      const days = first === last ? sql`day = ${first}::date` : sql`day between ${first}::date and ${last}::date`
+      parts.push(sql`select "seriesId"${stepped(() => cut)}${rated('day')}, ${figures} from "UsageBucket"
+        where "orgId" = ${orgId} and ${days} ${hours} group by ${groups}`)
+    }
+  }
   if (months.from < months.to) parts.push(...totals('month', months))
   for (const part of days) parts.push(...totals('day', part))
-  for (const end of ends) {
-    const at = sql`(day + quarter * interval '15 minutes')`
-    const local = sql`((${at} at time zone 'UTC') at time zone ${zone})`
-    const cut = step === undefined || step === 'quarter' ? local : sql`date_trunc(${step}, ${local})`
-    const [from, to] = [end.from.toISOString(), end.to.toISOString()]
-    parts.push(sql`select "seriesId"${stepped(() => cut)}${rated('day')}, ${SUMS} from "UsageBucket"
-      where "orgId" = ${orgId} and day >= ${from.slice(0, 10)}::date and day <= ${to.slice(0, 10)}::date
-        and ${at} >= ${from.slice(0, 19)}::timestamp and ${at} < ${to.slice(0, 19)}::timestamp group by ${groups}`)
+  for (const { from, to, of } of ends) {
+    if (of === undefined || step === 'hour' || step === 'quarter') {
+      quarters({ from, to }, undefined, SUMS)
+      continue
+    }
+    const rest = from > of.from ? { from: of.from, to: from } : { from: to, to: of.to }
+    // the larger part of a date is its total less the smaller part
+    if (to.getTime() - from.getTime() > rest.to.getTime() - rest.from.getTime()) {
+      parts.push(...totals('day', { from: of.day, to: dayAfter(of.day) }))
+      quarters(rest, of.day, TAKEN_OFF)
+    } else quarters({ from, to }, of.day, SUMS)
   }
   return parts
 }
 
 const list = (days: readonly string[]): string => `{${days.join(',')}}`
+
+const dayAfter = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
+
+type UtcDays = { first: string; last: string; within?: [from: number, to: number] }
+
+/** A stretch of time as UTC days: the whole ones together, and of those at its ends the quarter hours. */
+function utcDays({ from, to }: { from: Date; to: Date }): UtcDays[] {
+  const [start, end] = [from.getTime() / QUARTER_MS, to.getTime() / QUARTER_MS]
+  const dayOf = (quarter: number) => new Date(quarter * QUARTER_MS).toISOString().slice(0, 10)
+  const part = (a: number, b: number): UtcDays => {
+    const midnight = Math.floor(a / QUARTERS_PER_DAY) * QUARTERS_PER_DAY
+    return { first: dayOf(a), last: dayOf(a), within: [a - midnight, b - midnight] }
+  }
+  const whole = {
+    from: Math.ceil(start / QUARTERS_PER_DAY) * QUARTERS_PER_DAY,
+    to: Math.floor(end / QUARTERS_PER_DAY) * QUARTERS_PER_DAY,
+  }
+  if (whole.from > whole.to) return [part(start, end)]
+  return [
+    ...(start < whole.from ? [part(start, whole.from)] : []),
+    ...(whole.from < whole.to ? [{ first: dayOf(whole.from), last: dayOf(whole.to - 1) }] : []),
+    ...(whole.to < end ? [part(whole.to, end)] : []),
+  ]
+}
 
 /** A dimension's value of a series; null where it has none. */
 function columnOf(dimension: Dimension, seen: Seen): Prisma.Sql {

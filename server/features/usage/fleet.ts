@@ -14,16 +14,23 @@ const FIGURES = [
 ]
 const ADDED = FIGURES.map(figure => `sum(t.${figure})`).join(', ')
 
+type Span = 'day' | 'month'
+
 /**
- * One span of one start for the whole fleet, from the machines' own. Series that differ by machine only are added up under the
- * first of them. $1 org, $2 zone, $3 start.
+ * Totals that many series share, from the machines' own of one start: of `fleet`, series that differ by machine only; of `machine`,
+ * all of a machine that differ neither in cover nor in the kind of their price. Added up under the first of them. $1 org, $2 zone,
+ * $3 start.
  */
-const fleetOf = (span: 'day' | 'month') => `
+const ROLLED = {
+  fleet: { machine: `''`, apart: 's.client, s.provider, s.model, s.long, s.covered, s.rate, s."tagsKey"' },
+  machine: { machine: 't."machineId"', apart: 't."machineId", s.covered, s.rate' },
+}
+const rolled = (of: keyof typeof ROLLED, span: Span) => `
   insert into "UsageTotal" ("orgId", zone, span, start, "machineId", "seriesId", ${FIGURES.join(', ')})
-  select $1, $2, 'fleet-${span}', $3::date, '', min(s.id), ${ADDED}
+  select $1, $2, '${of}-${span}', $3::date, ${ROLLED[of].machine}, min(s.id), ${ADDED}
   from "UsageTotal" t join "UsageSeries" s on s."orgId" = t."orgId" and s.id = t."seriesId"
   where t."orgId" = $1 and t.zone = $2 and t.span = '${span}' and t.start = $3::date
-  group by s.client, s.provider, s.model, s.long, s.covered, s.rate, s."tagsKey"`
+  group by ${ROLLED[of].apart}`
 
 /** Dates of one round; the rest waits for the next. */
 const AT_ONCE = 500
@@ -57,10 +64,12 @@ async function makeDate(tx: Tx, { orgId, zone, day }: StaleDate): Promise<void> 
   if (!rest!.marked) await remake(tx, 'month', orgId, zone, month)
 }
 
-async function remake(tx: Tx, span: 'day' | 'month', orgId: string, zone: string, start: string): Promise<void> {
-  await tx.$executeRaw`
-    delete from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = ${`fleet-${span}`} and start = ${start}::date`
-  await tx.$executeRawUnsafe(fleetOf(span), orgId, zone, start)
+async function remake(tx: Tx, span: Span, orgId: string, zone: string, start: string): Promise<void> {
+  for (const of of ['fleet', 'machine'] as const) {
+    await tx.$executeRaw`
+      delete from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = ${`${of}-${span}`} and start = ${start}::date`
+    await tx.$executeRawUnsafe(rolled(of, span), orgId, zone, start)
+  }
 }
 
 /**

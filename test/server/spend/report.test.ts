@@ -258,6 +258,8 @@ describe('totals of the fleet', () => {
         ask({ step: 'day' }),
         ask({ step: 'month', by: 'model' }),
         ask({ from: '2026-09-30T04:15', to: '2026-11-28T11:30', by: 'project', filter: { tenant: ['acme'] } }),
+        ask({ from: '2026-09-12T17:45', to: '2026-11-27T03:30', by: 'member' }),
+        ask({ from: '2026-09-12T04:45', to: '2026-11-27T19:30', by: 'tenant', step: 'day' }),
       ]),
     )
 
@@ -266,14 +268,28 @@ describe('totals of the fleet', () => {
     expect(await make()).toBeGreaterThan(5)
     expect(await make()).toBe(0)
     const spans = await db.prisma.usageTotal.groupBy({ by: ['span'], where: { orgId: org.id }, _count: true })
-    expect(spans.map(row => row.span).sort()).toEqual(['day', 'fleet-day', 'fleet-month', 'month'])
+    expect(spans.map(row => row.span).sort()).toEqual([
+      'day',
+      'fleet-day',
+      'fleet-month',
+      'machine-day',
+      'machine-month',
+      'month',
+    ])
     expect(await everything()).toBe(before)
     // They are what is read: wrong ones would show.
-    await db.admin.query(
-      `update "UsageTotal" set calls = calls + 1000000 where "orgId" = $1 and span = 'fleet-month'`,
-      [org.id],
-    )
-    expect(await everything()).not.toBe(before)
+    for (const span of ['fleet-month', 'fleet-day', 'machine-month', 'machine-day']) {
+      const wrong = (by: number) =>
+        db.admin.query(`update "UsageTotal" set calls = calls + $2 where "orgId" = $1 and span = $3`, [
+          org.id,
+          by,
+          span,
+        ])
+      await wrong(1000000)
+      expect(await everything(), span).not.toBe(before)
+      await wrong(-1000000)
+      expect(await everything(), span).toBe(before)
+    }
     await db.admin.query(
       `insert into "UsageStale" select distinct "orgId", zone, start, "machineId" from "UsageTotal" where "orgId" = $1 and span = 'day' on conflict do nothing`,
       [org.id],
