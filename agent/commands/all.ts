@@ -13,6 +13,7 @@ import { install } from './install.ts'
 import { join } from './join.ts'
 import { leave } from './leave.ts'
 import { teamPreview, teamStatus, teamSync, teamWeb } from './team.ts'
+import { telemetry } from './telemetry.ts'
 import { version } from './version.ts'
 import { figures, waiting } from './waiting.ts'
 
@@ -21,7 +22,7 @@ export const COMMANDS: readonly { heading: string; commands: readonly Command[] 
   { heading: 'Setting up', commands: [install, join, leave, hooksInstall, hooksUninstall, hooksStatus] },
   { heading: 'What is held', commands: [waiting, approve, deny, explain] },
   { heading: 'Rules and figures', commands: [boundariesStatus, promote, demote, figures] },
-  { heading: 'Spend', commands: [history, budget] },
+  { heading: 'Spend', commands: [history, budget, telemetry] },
   { heading: 'The organisation', commands: [teamStatus, teamSync, teamWeb, teamPreview] },
   { heading: 'For owners and admins', commands: [adminLogin, adminLogout, adminBoundaries, adminApprove, adminDeny] },
   { heading: 'The daemon', commands: [daemonRun, daemonStart, daemonStop, daemonStatus] },

@@ -13,7 +13,7 @@ import { alarmWords, revokedLine } from './code-words.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { unguardedSessions } from './unguarded.ts'
-import { readingWords } from './usage-words.ts'
+import { readingWords, telemetryWords } from './usage-words.ts'
 import { VERSION } from './version.ts'
 
 const START_MS = 8000
@@ -228,5 +228,7 @@ function printTroubles(status: DaemonStatus, line: (text: string) => void): void
   for (const { what, count: times, at } of alarms)
     line(`Alarm: ${alarmWords(what)} (${count(times, 'time')}, last ${localTime(at)}).`)
   // what is sent of it is the organisation's business: see `team status`
-  if (status.usage) for (const [, text] of readingWords(status.usage)) line(`Usage: ${text}.`)
+  const { usage } = status
+  if (usage) for (const [, text] of readingWords(usage)) line(`Usage: ${text}.`)
+  if (usage) for (const [, text] of telemetryWords(usage)) line(`Telemetry: ${text}.`)
 }

@@ -8,6 +8,7 @@ export type Words = [label: string, text: string, warns: boolean]
 export const usageWords = (status: UsageStatus): Words[] => [
   ...sentWords(status),
   ...readingWords(status),
+  ...telemetryWords(status),
   ...status.said.map((text): Words => ['usage', plain(text), false]),
 ]
 
@@ -55,6 +56,29 @@ export function readingWords({ reading, tagProblems, tooOld, unsound, retainDays
   if (unsound > 0) say(`${count(unsound, 'call')} with impossible token counts left out`, true)
   for (const { file, line, message, remedy } of tagProblems)
     say(`${plain(file)}:${line}: ${plain(message)} (${plain(remedy)}); the tags it had before hold`, true)
+  return words
+}
+
+/** What clients have told by OpenTelemetry and what became of it: nothing of it is left out without a word. */
+export function telemetryWords({ telemetry }: UsageStatus): Words[] {
+  if (!telemetry) return []
+  const { lastAt, calls, sums, own, repeated, otherwise, outer, rejected, waiting, problem } = telemetry
+  const words: Words[] = []
+  const say = (text: string, warns = false) => words.push(['telemetry', text, warns])
+  const counted = [`${count(calls, 'call')}`, ...(sums > 0 ? [`${count(sums, 'sum')} of calls`] : [])].join(' and ')
+  say(
+    `${counted} counted${waiting > 0 ? `, ${waiting} still waiting for the clients’ own records` : ''}${lastAt ? `; last heard ${localTime(lastAt)}` : ''}`,
+  )
+  if (own > 0) say(`${count(own, 'entry', 'entries')} left out: this machine reads that client’s own records`)
+  if (repeated > 0) say(`${count(repeated, 'call')} told again, or known from elsewhere, counted once`)
+  if (otherwise > 0)
+    say(
+      `${count(otherwise, 'entry', 'entries')} left out: that session is counted by its calls or its sums, never by both`,
+    )
+  if (outer > 0) say(`${count(outer, 'sum')} of agents and workflows left out: the calls within them count`)
+  if (rejected > 0) say(`${count(rejected, 'entry', 'entries')} with impossible token counts refused`, true)
+  if (problem !== undefined)
+    say(`the newest could not be kept (${plain(problem, 200)}); the client was asked to send it again`, true)
   return words
 }
 
