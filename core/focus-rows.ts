@@ -57,7 +57,7 @@ const METERS: Record<PriceAxis, Meter> = {
   webSearches: { meter: 'Web Search Requests', unit: 'Requests', details: {} },
 }
 
-const PROVIDER_NAMES: Record<Provider, string> = {
+export const PROVIDER_NAMES: Record<Provider, string> = {
   anthropic: 'Anthropic',
   openai: 'OpenAI',
   google: 'Google',

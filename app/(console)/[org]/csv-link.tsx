@@ -8,6 +8,8 @@ type ExportedList =
   | 'audit'
   | 'exchange-rates'
   | 'figures-grants'
+  | 'invoice'
+  | 'invoices'
   | 'machines'
   | 'members'
   | 'own-prices'

@@ -28,6 +28,7 @@ export type Reader = {
 export type Settings = Outputs['settings']['get']
 export type Connection = Settings['connections'][number]
 export type Credential = Settings['credentials'][number]
+export type ApiToken = Outputs['token']['list'][number]
 export type KeyRow = Settings['keys'][number]
 export type CurrencyRates = Outputs['spend']['currency']
 export type PriceList = Outputs['rate']['list']

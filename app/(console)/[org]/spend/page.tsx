@@ -18,6 +18,7 @@ import { askedPath, csvFields, dimensionName, noneName, readSpendAsked, reportIn
 import { chartData } from './chart-data.ts'
 import { ChartTable } from './chart-table.tsx'
 import { Controls } from './controls.tsx'
+import { FocusLink } from './focus-link.tsx'
 import { byAmount, figureOfShown, type Report, shownAmount } from './figures.ts'
 import { MoversCard } from './movers-card.tsx'
 import { monthOf, monthWords, periodBefore, periodWords, startsOf, stepFor } from './period.ts'
@@ -63,7 +64,12 @@ export default async function SpendPage({ params, searchParams }: Props) {
             ? 'What is paid for by use. Calls under a flat plan count nothing here; what nobody knows to be billed stands beside the total.'
             : 'What the tokens cost at list price, whatever plan covers them. Every grouping adds up to the same total.'
         }
-        actions={<CsvLink org={org} list="spend" query={csvFields(asked)} />}
+        actions={
+          <>
+            <CsvLink org={org} list="spend" query={csvFields(asked)} />
+            <FocusLink org={org} period={asked.period} />
+          </>
+        }
       />
       <SpendTabs org={org} current="chargeback" />
       <Controls {...{ base, asked, today, dimensions, names }} zone={keys.zone} firstMonth={keys.firstMonth} />

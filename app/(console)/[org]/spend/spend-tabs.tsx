@@ -5,6 +5,7 @@ const TABS = [
   { current: 'chargeback', path: '', label: 'Chargeback' },
   { current: 'budgets', path: '/budgets', label: 'Budgets' },
   { current: 'statements', path: '/statements', label: 'Statements' },
+  { current: 'invoices', path: '/invoices', label: 'Invoices' },
   { current: 'rates', path: '/rates', label: 'Rates' },
   { current: 'currency', path: '/currency', label: 'Currency' },
   { current: 'attribution', path: '/attribution', label: 'Attribution' },

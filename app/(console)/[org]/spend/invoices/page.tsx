@@ -1,0 +1,136 @@
+import { FileText, Lock } from 'lucide-react'
+import Link from 'next/link'
+import { Card } from '#app/_ui/card.tsx'
+import { EmptyState } from '#app/_ui/empty-state.tsx'
+import { NONE } from '#app/_ui/format.ts'
+import { PageHeader } from '#app/_ui/page-header.tsx'
+import { Pill } from '#app/_ui/pill.tsx'
+import { Table } from '#app/_ui/table.tsx'
+import { Time } from '#app/_ui/time.tsx'
+import { may, seesEverybody } from '#core/permission.ts'
+import { api } from '#server/api/caller.ts'
+import { requireActor } from '#server/auth/current.ts'
+import { CsvLink } from '../../csv-link.tsx'
+import { titled } from '../../page-title.ts'
+import { monthWords } from '../period.ts'
+import { SpendTabs } from '../spend-tabs.tsx'
+import { ImportInvoice } from './import-invoice.tsx'
+import { type InvoiceRow, invoiceMonths, money, picoOf, providerName, shareWords, signedMoney } from './words.ts'
+
+export const generateMetadata = titled('Invoices')
+
+export default async function InvoicesPage({ params }: { params: Promise<{ org: string }> }) {
+  const { org } = await params
+  const actor = await requireActor(org)
+  const maySee = seesEverybody(actor)
+  const rows = maySee ? await (await api()).invoice.list({ org }) : []
+  const months = invoiceMonths(new Date().toISOString())
+  const add = may(actor, 'invoice.change') && <ImportInvoice org={org} months={months} />
+  return (
+    <>
+      <PageHeader
+        title="Invoices"
+        sub="What providers ask for, beside what machines reported. A difference can be spread over tenants, as a line of its own on their statements."
+        actions={
+          <>
+            {rows.length > 0 && <CsvLink org={org} list="invoices" />}
+            {rows.length > 0 && add}
+          </>
+        }
+      />
+      <SpendTabs org={org} current="invoices" />
+      <Card>
+        {maySee ? (
+          <Table
+            caption="Invoices"
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={columnsOf(org)}
+            empty={
+              <EmptyState
+                headingLevel={2}
+                icon={<FileText aria-hidden />}
+                title="No invoice is here yet"
+                action={add || undefined}
+              >
+                Import Anthropic’s or OpenAI’s cost report, a CSV, or type an amount in. Each is compared by day and
+                model with what machines reported; nothing is sent anywhere.
+              </EmptyState>
+            }
+          />
+        ) : (
+          <EmptyState headingLevel={2} icon={<Lock aria-hidden />} title="Invoices are not shown to you">
+            Owners, admins and auditors see what providers ask for. What machines reported is under Chargeback.
+          </EmptyState>
+        )}
+      </Card>
+    </>
+  )
+}
+
+const columnsOf = (org: string) => [
+  {
+    key: 'month',
+    head: 'Invoice',
+    cell: ({ id, month, provider, number }: InvoiceRow) => (
+      <div className="min-w-0">
+        <Link href={`/${org}/spend/invoices/${id}`} className="font-medium hover:underline">
+          {providerName(provider)}, {monthWords(month)}
+        </Link>
+        {number && <div className="font-normal text-ink-3 text-xs [overflow-wrap:anywhere]">{number}</div>}
+      </div>
+    ),
+  },
+  {
+    key: 'theirs',
+    head: 'Asked for',
+    numeric: true,
+    nowrap: true,
+    cell: ({ total, currency }: InvoiceRow) => money(total, currency),
+  },
+  {
+    key: 'ours',
+    head: 'Reported',
+    numeric: true,
+    nowrap: true,
+    cell: ({ sides, currency }: InvoiceRow) => (sides ? money(sides.ours, currency) : NONE),
+  },
+  {
+    key: 'difference',
+    head: 'Difference',
+    numeric: true,
+    nowrap: true,
+    cell: ({ sides, currency, problem }: InvoiceRow) =>
+      sides ? (
+        <>
+          <div className="font-medium">{signedMoney(picoOf(sides.difference), currency)}</div>
+          <div className="text-ink-3 text-xs">{shareWords(sides.difference, sides.theirs)}</div>
+        </>
+      ) : (
+        <span title={problem}>cannot be compared</span>
+      ),
+  },
+  {
+    key: 'spread',
+    head: 'Spread',
+    nowrap: true,
+    cell: ({ isSpread, rule }: InvoiceRow) =>
+      isSpread ? (
+        <Pill state="passed">{rule.replace(/ \(.*/, '')}</Pill>
+      ) : (
+        <span className="text-ink-2">not spread</span>
+      ),
+  },
+  {
+    key: 'at',
+    head: 'Imported',
+    wideOnly: true,
+    nowrap: true,
+    cell: ({ importedAt, importedBy }: InvoiceRow) => (
+      <div className="text-ink-2 text-sm">
+        <Time at={importedAt} show="day" />
+        <div className="text-ink-3 text-xs">{importedBy}</div>
+      </div>
+    ),
+  },
+]
