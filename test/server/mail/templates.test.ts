@@ -5,6 +5,7 @@ import { approvalSettledMail } from '#server/email/approval-settled.ts'
 import { invitationMail } from '#server/email/invitation.ts'
 import type { Mail } from '#server/email/layout.ts'
 import { signInMail } from '#server/email/sign-in.ts'
+import { statementMail } from '#server/email/statement.ts'
 
 const HOSTILE = 'Eve\r\nBcc: all@acme.test\u202e\u061c<script>alert(1)</script>\u2066"\'&'
 
@@ -56,6 +57,19 @@ const MAILS: Record<string, Mail> = {
     answeredBy: [{ name: HOSTILE, role: 'lead', how: 'the web app' }],
     reason: HOSTILE,
     url: 'https://h.test/acme/approvals/bnd-0123456789ab',
+  }),
+  statement: statementMail({
+    org: HOSTILE,
+    tenant: HOSTILE,
+    month: 'November 2026',
+    total: '$3.02',
+    parts: [['Own usage', '$3.02']],
+    basis: 'equivalent',
+    boundAccepted: true,
+    closedAt: 'soon',
+    digest: 'x'.repeat(43),
+    file: 'acme-globex-2026-11.csv',
+    url: 'https://h.test/acme/spend/statements/2026-11/globex',
   }),
   digest: approvalDigestMail({
     account: HOSTILE,

@@ -1,9 +1,10 @@
-import { ChevronLeft } from 'lucide-react'
+import { ChevronLeft, Paperclip } from 'lucide-react'
 import type { Metadata } from 'next'
 import Link from 'next/link'
 import { notFound } from 'next/navigation'
 import { Banner } from '#app/_ui/banner.tsx'
 import { CopyButton } from '#app/_ui/copy-button.tsx'
+import { Disclosure } from '#app/_ui/disclosure.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { api } from '#server/api/caller.ts'
@@ -61,6 +62,20 @@ export default async function MailPage({ params }: { params: Promise<{ id: strin
           )
         })}
       </div>
+      {mail.files.map(file => (
+        <Disclosure
+          key={file.name}
+          className="-mx-4 border-y"
+          summary={
+            <>
+              <Paperclip aria-hidden className="size-4 text-ink-3" />
+              {file.name}
+            </>
+          }
+        >
+          <pre className="overflow-x-auto px-4 py-3 text-code">{file.text}</pre>
+        </Disclosure>
+      ))}
       <p>
         <Link className="inline-flex items-center gap-1 text-ink-2 hover:text-ink" href="/mailbox">
           <ChevronLeft aria-hidden className="size-4" />
