@@ -308,6 +308,8 @@ export type UsageSource<S extends UsageState = UsageState> = {
   client: string
   title: string
   usage: UsageReader<S>
+  /** What its records leave out, as a sentence for people; absent where nothing is known to be missing. */
+  lacks?: string
   /**
    * Whether a plan covers a session, as far as the client's own files and its hook's process tell; no credential's value is
    * looked at. Absent where only the records themselves can say.

@@ -1,4 +1,6 @@
 import { homedir } from 'node:os'
+import { coverageWords, lacksOf } from '#agent/clients/coverage.ts'
+import { USAGE_SOURCES } from '#agent/clients/sources.ts'
 import type { Home } from '#agent/home.ts'
 import { columns, count, plain } from '#agent/terminal.ts'
 import { TrustStore } from '#agent/trust/store.ts'
@@ -38,8 +40,7 @@ export const history: Command = {
     import: { type: 'boolean', help: 'only read what the clients have recorded, and say how much there was' },
     csv: { type: 'boolean', help: 'print a CSV, amounts exact' },
   },
-  about:
-    'Reads what Claude Code has recorded of its own model calls, each call once, and prices it at list price or your organisation’s own: what it would have cost without a plan. Models without a price stand beside, at most at the dearest price, and never inside the total. Other clients are not read yet. Nothing leaves this machine by this.',
+  about: `Reads what agents have recorded of their own model calls, each call once, and prices it at list price or your organisation’s own: what it would have cost without a plan. Models without a price stand beside, at most at the dearest price, and never inside the total. ${coverageWords(USAGE_SOURCES).map(sentence).join(' ')} Nothing leaves this machine by this.`,
   examples: [
     ['holdpoint history --by tenant --since 30d', 'whose the last thirty days were'],
     ['holdpoint history --by session --since 7d', 'the dearest sessions first'],
@@ -116,10 +117,10 @@ const tokensOf = ({ tokens }: UsageTotal) =>
   PRICE_AXES.reduce((sum, axis) => (axis === 'webSearches' ? sum : sum + tokens[axis]), 0)
 const figure = (total: UsageTotal) => figureOf(total, 'equivalent')
 
-function asTable({ grouping, unpriced, zone }: History, by: HistoryKey, fromMs: number): string[] {
+function asTable({ grouping, unpriced, zone, clients }: History, by: HistoryKey, fromMs: number): string[] {
   const { groups, total } = grouping
   const since = new Date(fromMs).toLocaleDateString('sv-SE', { timeZone: zone })
-  const head = `Cost at list price, whatever plan covers it, since ${since} (${zone}), as Claude Code recorded it here.`
+  const head = `Cost at list price, whatever plan covers it, since ${since} (${zone}), as the agents recorded it here.`
   if (total.calls === 0) return [head, 'No call is on record in that time.']
   const costs = columnText(groups.map(group => figure(group.total).amount))
   const hasBound = figure(total).atMost > 0n
@@ -160,7 +161,12 @@ function asTable({ grouping, unpriced, zone }: History, by: HistoryKey, fromMs: 
               .join(', ')}.`,
           ]
         : []),
+    ...lacksOf(USAGE_SOURCES, clients).map(sentence),
   ]
+}
+
+function sentence(words: string): string {
+  return `${words[0]!.toUpperCase()}${words.slice(1)}.`
 }
 
 /** What covers the cost, in one line; only what is metered is ever billed. */
@@ -183,7 +189,12 @@ function amounts(total: UsageTotal) {
   return { cost: formatDecimal(amount), unpricedAtMost: formatDecimal(atMost) }
 }
 
-function asJson({ grouping, unpriced, zone }: History, by: HistoryKey, fromMs: number, { rates }: Meter): object {
+function asJson(
+  { grouping, unpriced, zone, clients }: History,
+  by: HistoryKey,
+  fromMs: number,
+  { rates }: Meter,
+): object {
   const figures = (total: UsageTotal) => ({
     calls: total.calls,
     partial: total.partial,
@@ -201,6 +212,7 @@ function asJson({ grouping, unpriced, zone }: History, by: HistoryKey, fromMs: n
     rows: grouping.groups.map(({ value, total }) => ({ value: value ?? null, ...figures(total) })),
     total: figures(grouping.total),
     unpriced,
+    missing: lacksOf(USAGE_SOURCES, clients),
   }
 }
 

@@ -27,6 +27,8 @@ export type History = {
   unpriced: string[]
   /** Of days and months. */
   zone: string
+  /** The clients whose calls are among them. */
+  clients: ReadonlySet<string>
 }
 
 /** From a moment up to whatever is on record; a clock that ran ahead hides nothing. */
@@ -36,6 +38,7 @@ type Window = { fromMs: number; zone: string }
 export async function readHistory(home: Home, by: HistoryKey, window: Window, prices: Meter): Promise<History> {
   const rows = new Map<string, SpendRow>()
   const unpriced = new Map<string, number>()
+  const clients = new Set<string>()
   for (const day of ledgerDays(home)) {
     // a call stands in the file of its own UTC day
     if (day < dayOf(window.fromMs)) continue
@@ -43,6 +46,7 @@ export async function readHistory(home: Home, by: HistoryKey, window: Window, pr
     const dateOf = dates(window.zone)
     for (const call of await meter(calls, prices)) {
       if (isUnpriced(call)) unpriced.set(call.model, (unpriced.get(call.model) ?? 0) + 1)
+      clients.add(call.client)
       add(rows, by, call, dateOf(call.atMs))
     }
   }
@@ -50,6 +54,7 @@ export async function readHistory(home: Home, by: HistoryKey, window: Window, pr
     grouping: withoutEmpty(groupBy(rows.values(), by.dimension), by),
     unpriced: [...unpriced].sort((a, b) => b[1] - a[1]).map(([model]) => model),
     zone: window.zone,
+    clients,
   }
 }
 

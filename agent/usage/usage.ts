@@ -1,3 +1,4 @@
+import { coverageWords } from '#agent/clients/coverage.ts'
 import type { Runtime } from '#agent/daemon/runtime.ts'
 import type { Session } from '#agent/daemon/session.ts'
 import { Telemetry, type TelemetryState } from '#agent/otlp/telemetry.ts'
@@ -281,7 +282,7 @@ export class Usage {
       ...(telemetry ? { telemetry } : {}),
       ...(this.problem === undefined ? {} : { problem: this.problem }),
       said: [
-        'usage is read of Claude Code alone; other clients are not read yet',
+        ...coverageWords(this.runtime.sources),
         ...(upload && !this.self.team?.backfill
           ? ['what was used before this machine joined stays on it (`holdpoint join --backfill` sends it too)']
           : []),

@@ -6,5 +6,7 @@ import { type CopilotUsageState, marksOf } from './events.ts'
 export const copilot: UsageSource<CopilotUsageState> = {
   client: 'copilot',
   title: 'GitHub Copilot CLI',
+  lacks:
+    'GitHub Copilot CLI records no attempts that failed, and up to version 1.0.92 sums at the end of a run only: nothing of a run that was cut off',
   usage: { readSession: readCopilotSession, changedSessions: changedCopilotSessions, marksOf },
 }

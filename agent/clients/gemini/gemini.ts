@@ -7,5 +7,7 @@ import { readGeminiSession } from './chat-file.ts'
 export const gemini: UsageSource<GeminiUsageState> = {
   client: 'gemini',
   title: 'Gemini CLI',
+  lacks:
+    'Gemini CLI records the answers of its conversations only: calls that choose a model or shorten a conversation, and attempts that failed, are missing',
   usage: { readSession: readGeminiSession, changedSessions: changedGeminiSessions, marksOf },
 }

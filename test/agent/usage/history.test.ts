@@ -229,6 +229,35 @@ describe('history', () => {
     expect(stdout).toContain('not in the cost: claude-unheard-of-9')
   })
 
+  it('adds up what several agents recorded, and says what the records of those that are there leave out', async () => {
+    call('a', 40_000)
+    const at = new Date().toISOString()
+    const write = (file: string, lines: object[]) => {
+      mkdirSync(join(machine.folder, file, '..'), { recursive: true })
+      writeFileSync(join(machine.folder, file), lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+    }
+    write('.gemini/tmp/a/chats/session-2026-11-30T12-00-gemini00.jsonl', [
+      { sessionId: 'gemini00-1', projectHash: 'f'.repeat(64), kind: 'main' },
+      { id: 'm1', timestamp: at, type: 'gemini', model: 'gemini-2.5-flash', tokens: { input: 0, output: 400_000 } },
+    ])
+    const two = await rowsBy('--by', 'client')
+    expect(two.rows.map(({ value, cost }) => [value, cost])).toEqual([
+      ['claude-code', '1'],
+      ['gemini', '1'],
+    ])
+    const { stdout } = await history('--by', 'client')
+    expect(stdout).toMatch(/Gemini CLI records .* are missing\./)
+    expect(stdout).not.toContain('Copilot CLI records')
+    const usage = { model: 'claude-opus-4.6', apiCallId: 'c1', inputTokens: 0, outputTokens: 40_000 }
+    write('.copilot/session-state/copilot-1/events.jsonl', [
+      { type: 'session.usage_record', id: 'e1', timestamp: at, data: { usage } },
+    ])
+    const three = await rowsBy('--by', 'client')
+    expect(three.rows.map(({ value }) => value).sort()).toEqual(['claude-code', 'copilot', 'gemini'])
+    expect(three.total).toMatchObject({ calls: 3, cost: '3' })
+    expect((await history('--by', 'client')).stdout).toContain('Copilot CLI records no attempts')
+  })
+
   it('counts from a day on, and says what it cannot take', async () => {
     call('a', 40_000)
     call('a', 80_000, { ago: 5 * 24 * HOUR_MS })
