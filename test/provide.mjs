@@ -41,7 +41,7 @@ const CLIENTS = [
 ]
 
 /** Program → the Debian package that has it. */
-const PROGRAMS = { chromium: 'chromium', tmux: 'tmux', ip: 'iproute2' }
+const PROGRAMS = { chromium: 'chromium', tmux: 'tmux', ip: 'iproute2', sqlite3: 'sqlite3' }
 
 function isThere(program) {
   if (program === 'chromium' && fs.existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium')) return true

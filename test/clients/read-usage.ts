@@ -16,9 +16,10 @@ export async function readUsage(
   bench: Pick<Bench, 'dir' | 'home'>,
   source: unknown,
   env: Record<string, string> = {},
+  now: () => number = Date.now,
 ): Promise<ReadUsage> {
   const home = openHome(join(bench.dir, 'holdpoint'))
-  const ledger = new Ledger(home, Date.now)
+  const ledger = new Ledger(home, now)
   const marks = new Marks(home)
   const collector = new Collector({
     sources: [source as UsageSource],
@@ -26,7 +27,7 @@ export async function readUsage(
     ledger,
     marks: () => marks,
     attributor: new Attributor(),
-    now: Date.now,
+    now,
     knownSession: () => undefined,
   })
   await collector.run()
