@@ -31,6 +31,8 @@ export type StubTool = { name: string; input?: Record<string, unknown>; raw?: st
 export type StubStep = {
   text?: string
   tools?: StubTool[]
+  /** Output of the server's own tools, as the Responses protocol has it. */
+  items?: Record<string, unknown>[]
   usage?: StubUsage
   delayMs?: number
   status?: number

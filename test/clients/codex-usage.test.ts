@@ -135,6 +135,28 @@ test('compaction is a call as well, and what came before an error stands', async
   expect(told).toEqual(await all())
 })
 
+test('what a plan’s window covers is told as covered; what a key pays for is not', async () => {
+  const headers = { 'x-codex-primary-used-percent': '12.5', 'x-codex-primary-window-minutes': '300' }
+  const plan = await runCodexOn(bench, { scenario: [{ ...say('done', { input: 5, output: 6 }), headers }] })
+  const key = await runCodexOn(bench, { scenario: [say('done', { input: 7, output: 8 })] })
+  const { calls } = await read()
+  const covered = ({ threadId }: { threadId: string | undefined }) =>
+    calls.filter(({ place }) => place.session === threadId).map(call => call.covered)
+  expect([covered(plan), covered(key)]).toEqual([['plan'], [undefined]])
+})
+
+test('what the provider searched is counted with the response that it was for', async () => {
+  const step = (type: string) => ({ type: 'web_search_call', status: 'completed', action: { type, query: 'x' } })
+  await runCodexOn(bench, {
+    scenario: [
+      { items: [step('search'), step('search'), step('open_page')], tools: [exec('echo hi')] },
+      { items: [step('search')], text: 'more', usage: { output: 1 } },
+    ],
+  })
+  const { calls } = await read()
+  expect(calls.map(({ tokens }) => tokens.webSearches)).toEqual([2, 1])
+})
+
 test('at the keyboard the faster tier is on, and a call of it bears it in its id; a title’s request is told nowhere', async () => {
   writeCodexConfig(bench, { model: 'gpt-6-sol' })
   const scenario = [say('hello there', { input: 100, output: 20, cache_read: 300 })]

@@ -16,13 +16,12 @@ const FLAT = new Set([
 ])
 
 /**
- * Whether an account of the limits says that a plan covers the calls. With a window used up and credits at hand nobody can
- * say: credits are paid for.
+ * Whether an account of the limits says that a plan covers the calls: by the plan's name, or, where none is written, by the
+ * windows that only plans have. With a window used up and credits at hand nobody can say: credits are paid for.
  */
 export function isCoveredByPlan({ plan_type, primary, secondary, credits }: Json): boolean {
-  if (typeof plan_type !== 'string' || !FLAT.has(plan_type)) return false
-  const isUsedUp = [primary, secondary].some(
-    window => isObject(window) && typeof window.used_percent === 'number' && window.used_percent >= 100,
-  )
-  return !(isUsedUp && isObject(credits) && credits.has_credits === true)
+  const windows = [primary, secondary].filter(isObject)
+  const isPlan = typeof plan_type === 'string' ? FLAT.has(plan_type) : windows.length > 0
+  const isUsedUp = windows.some(({ used_percent }) => typeof used_percent === 'number' && used_percent >= 100)
+  return isPlan && !(isUsedUp && isObject(credits) && credits.has_credits === true)
 }

@@ -33,6 +33,9 @@ export type Thread = {
   /** A speed other than the standard one. */
   tier?: string
   cwd?: string
+  /** The turn under way, and the provider's searches of the web since its last response. */
+  turn?: string
+  searches?: number
   /** The newest account of the limits says that a plan covers the calls. */
   plan?: true
   /** Each response stands by itself, so that sums are not counted. */
@@ -81,6 +84,7 @@ const MARKERS = [
   marker('"type":"thread_settings_applied"'),
   marker('"type":"token_usage_record"'),
   marker('"type":"token_count"'),
+  marker('"type":"web_search_call"'),
 ]
 
 /** A count as it stands there; NaN for what is none. Absent is none counted. */
@@ -96,8 +100,8 @@ function sumOf(usage: Json): Sum {
 }
 
 /** OpenAI's input holds what was read from and written to the cache, its output what was reasoned. */
-const tokensOf = ([input, cacheRead, cacheWrite, output]: Sum): UsageTokens =>
-  fromInclusive({ input, cacheRead, cacheWrite, output })
+const tokensOf = ([input, cacheRead, cacheWrite, output]: Sum, webSearches: number): UsageTokens =>
+  fromInclusive({ input, cacheRead, cacheWrite, output, webSearches })
 
 /** The session that a file belongs to, from its first line: a subagent's names its parent's. */
 export function sessionIn(line: unknown): string | undefined {
@@ -138,6 +142,7 @@ class RolloutReader {
     if (line.type === 'session_meta') this.readMeta(payload, atMs)
     else if (line.type === 'turn_context') this.readTurn(payload)
     else if (line.type === 'token_usage_record') this.readResponse(payload, atMs)
+    else if (line.type === 'response_item' && payload.type === 'web_search_call') this.readSearch(payload)
     else if (line.type === 'event_msg' && payload.type === 'token_count') this.readCount(payload, atMs)
     else if (line.type === 'event_msg' && payload.type === 'thread_settings_applied') this.readSettings(payload)
   }
@@ -161,6 +166,14 @@ class RolloutReader {
     const { thread } = this
     set(thread, 'model', idOf(payload.model) ?? thread.model)
     set(thread, 'cwd', pathOf(payload.cwd) ?? thread.cwd)
+    // what was searched in a turn that another thread's history holds is not of this one's answers
+    if (idOf(payload.turn_id) !== thread.turn) delete thread.searches
+    set(thread, 'turn', idOf(payload.turn_id))
+  }
+
+  /** A step of the provider's own search; it charges for searching, not for opening what was found. */
+  private readSearch({ action }: Json): void {
+    if (isObject(action) && action.type === 'search') this.thread.searches = (this.thread.searches ?? 0) + 1
   }
 
   private readSettings({ thread_settings: settings }: Json): void {
@@ -182,7 +195,7 @@ class RolloutReader {
     this.count({
       key: idOf(payload.response_id) ?? keyOf(threadId, sumOf(sums)),
       atMs,
-      tokens: tokensOf(sumOf(payload.usage)),
+      used: sumOf(payload.usage),
       threadId,
       // a provider that gives an id again does so in another turn
       ...(turnId === undefined ? {} : { requestId: turnId }),
@@ -210,31 +223,34 @@ class RolloutReader {
     const used = last ?? (sum && risen(sum, before))
     if (used === undefined) return
     const key = sum ? keyOf(thread.id, sum) : `${thread.id}@${new Date(atMs).toISOString()}`
-    this.count({ key, atMs, tokens: tokensOf(used), threadId: thread.id })
+    this.count({ key, atMs, used, threadId: thread.id })
   }
 
+  /** It comes with the answer that it is about and stands behind it; for those that are read before it, the last one holds. */
   private notePlan(limits: unknown): void {
     if (!isObject(limits)) return
     const { thread } = this
-    if (!isCoveredByPlan(limits)) {
-      delete thread.plan
-      return
-    }
-    // it comes with the answer that it is about, and stands behind it
-    const newest = this.newest
-    if (thread.plan === undefined && newest !== undefined) newest.covered ??= 'plan'
+    // a sum is about the call that it counts itself
+    const newest = thread.exact ? this.newest : undefined
+    this.newest = undefined
+    delete thread.plan
+    delete newest?.covered
+    if (!isCoveredByPlan(limits)) return
     thread.plan = true
+    if (newest) newest.covered = 'plan'
   }
   private newest: UsageRecord | undefined
 
-  private count(call: Pick<UsageRecord, 'key' | 'atMs' | 'tokens' | 'requestId'> & { threadId: string }): void {
-    const { threadId, ...counted } = call
-    const { model, tier, cwd, provider, plan } = this.thread
+  private count(call: Pick<UsageRecord, 'key' | 'atMs' | 'requestId'> & { used: Sum; threadId: string }): void {
+    const { threadId, used, ...counted } = call
+    const { model, tier, cwd, provider, plan, searches = 0 } = this.thread
+    delete this.thread.searches
     const isAgent = threadId !== this.sessionId
     // another speed has prices of its own, which the plain id must not stand for
     const named = model !== undefined && tier !== undefined ? `${model}:${tier}` : (model ?? UNKNOWN_MODEL)
     const record: UsageRecord = {
       ...counted,
+      tokens: tokensOf(used, searches),
       model: named,
       ...(isAgent ? { agentId: threadId } : {}),
       ...(cwd === undefined ? {} : { cwd }),
@@ -250,7 +266,11 @@ class RolloutReader {
   }
 }
 
-function set<K extends 'model' | 'provider' | 'tier' | 'cwd'>(thread: Thread, field: K, value: Thread[K]): void {
+function set<K extends 'model' | 'provider' | 'tier' | 'cwd' | 'turn'>(
+  thread: Thread,
+  field: K,
+  value: Thread[K],
+): void {
   if (value === undefined) delete thread[field]
   else thread[field] = value
 }

@@ -202,29 +202,49 @@ describe('prices', () => {
     })
   })
 
+  test('searches of the provider count for the response that they were made for', () => {
+    const step = (type: string) => line('response_item', { type: 'web_search_call', action: { type, query: 'x' } })
+    const context = (turn_id: string) => line('turn_context', { model: 'gpt-5.5', turn_id })
+    // those of a turn that a copied history holds have no response here
+    const copied = [context('parent'), step('search'), context('own')]
+    const own = [step('search'), step('search'), step('open_page'), context('own'), response('r1', usage(0, 1))]
+    write(meta(), ...copied, ...own, response('r2', usage(0, 1)), step('search'), response('r3', usage(0, 1)))
+    expect(read().records.map(({ tokens }) => tokens.webSearches)).toEqual([2, 0, 1])
+    // three at a cent, and three tokens of output
+    expect(usd(read())).toBe('0.03009')
+  })
+
   test('a provider of one’s own is not OpenAI', () => {
     write(meta({ model_provider: 'my-gateway' }), turn(), response('r1'))
     expect(read().records[0]).toMatchObject({ provider: 'other' })
   })
 
-  test('a plan is told by the limits, for the answers before the account and after it', () => {
-    const limits = (plan_type: string | null, more: object = {}) => ({ plan_type, ...more })
-    const answer = (n: number, plan: object) => [
-      response(`r${n}`, usage(n, n)),
-      counted(usage(n, n), usage(n, n), undefined, plan),
+  test('a plan is told by the account of limits that comes with an answer', () => {
+    const window = (used_percent: number) => ({ primary: { used_percent, window_minutes: 300 } })
+    const credits = { credits: { has_credits: true } }
+    const accounts: [object, 'plan' | undefined][] = [
+      [{ plan_type: 'plus', primary: null }, 'plan'],
+      [{ plan_type: null, ...window(12), ...credits }, 'plan'],
+      [{ plan_type: 'plus', ...window(100) }, 'plan'],
+      // used up, so that credits may have paid
+      [{ plan_type: 'plus', ...window(100), ...credits }, undefined],
+      [{ plan_type: 'enterprise_cbp_usage_based', ...window(3) }, undefined],
+      // a key
+      [{ plan_type: null, primary: null, secondary: null }, undefined],
     ]
-    const usedUp = { primary: { used_percent: 100 }, credits: { has_credits: true } }
-    write(
-      meta(),
-      turn(),
-      ...answer(1, limits('plus')),
-      ...answer(2, limits('plus')),
-      ...answer(3, limits('plus', usedUp)),
-      ...answer(4, limits('enterprise_cbp_usage_based')),
-      ...answer(5, limits(null)),
-    )
-    // with the limits used up, credits may have paid: the answer after that account is nobody's to say
-    expect(read().records.map(record => record.covered)).toEqual(['plan', 'plan', 'plan', undefined, undefined])
+    const lines = accounts.flatMap(([account], n) => [
+      response(`r${n}`, usage(n + 1, n)),
+      counted(usage(n + 1, n), usage(n + 1, n), undefined, account),
+    ])
+    write(meta(), turn(), ...lines)
+    expect(read().records.map(record => record.covered)).toEqual(accounts.map(([, covered]) => covered))
+  })
+
+  test('an answer that is read before its account of limits has the last one’s', () => {
+    const file = write(meta(), turn(), response('r1'), counted(usage(), usage(), undefined, { plan_type: 'pro' }))
+    const first = read()
+    fs.appendFileSync(file, text([response('r2')]))
+    expect(read(first).records.map(record => record.covered)).toEqual(['plan'])
   })
 })
 

@@ -24,11 +24,13 @@ import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs
  *     "thinking": "...",                              optional (Anthropic only)
  *     "tools": [ { "name": "Bash", "input": {...} },  0..n calls, parallel when more than one
  *                { "name": "apply_patch", "raw": "*** Begin Patch..." } ],   OpenAI custom (freeform) tool; "namespace" may be set
+ *     "items": [ { "type": "web_search_call", ... } ],  output of the server's own tools (Responses only)
  *     "usage": { "input": 12, "output": 34, "cache_read": 0, "cache_5m": 0, "cache_1h": 0, "reasoning": 0 },
  *                                                     "input" never holds the cached ones; each protocol adds up as it does.
  *                                                     "reasoning" is a part of "output" (OpenAI), beside it (Gemini)
  *     "delayMs": 0,                                   wait before the answer
- *     "status": 429, "error": {...}, "headers": {} }  answer with an HTTP error instead
+ *     "headers": {},                                  further headers of the answer
+ *     "status": 429, "error": {...} }                 answer with an HTTP error instead
  * `$CWD` and every `$VAR` given with --var VAR=value is replaced inside strings of a step.
  * `$OUT(regex)$` is replaced by the first group of that regex in the newest tool output (an agent id, say).
  * Scenarios come from --scenarios FILE (JSON object name -> steps) and PUT /__stub/scenarios/NAME.
@@ -263,6 +265,7 @@ function responses(res, body, picked) {
       status: 'completed',
       content: [{ type: 'output_text', text: spec.text, annotations: [] }],
     })
+  for (const item of spec.items ?? []) output.push({ id: id('item_'), ...item })
   for (const t of spec.tools ?? []) {
     if ('raw' in t)
       output.push({
@@ -334,7 +337,7 @@ function responses(res, body, picked) {
       for (const delta of chunks(item.arguments))
         send('response.function_call_arguments.delta', { item_id: item.id, output_index, delta })
       send('response.function_call_arguments.done', { item_id: item.id, output_index, arguments: item.arguments })
-    } else {
+    } else if (item.type === 'custom_tool_call') {
       send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', input: '' } })
       send('response.custom_tool_call_input.delta', { item_id: item.id, output_index, delta: item.input })
       send('response.custom_tool_call_input.done', { item_id: item.id, output_index, input: item.input })
@@ -518,6 +521,7 @@ async function handle(req, res) {
         picked.spec.error ?? { type: 'error', error: { type: 'stub_error', message: 'scripted error' } },
         picked.spec.headers,
       )
+    for (const [name, value] of Object.entries(picked.spec.headers ?? {})) res.setHeader(name, value)
     seen.served = { id: write(picked), model, usage: usageOf(picked.spec) }
   }
 
