@@ -31,6 +31,9 @@ export type Incoming = {
   arrivedMs: number
 }
 
+/** Exporters take a header from the environment, where its space is written `%20`; some send it as it stands there. */
+const BEARER = { plain: /^Bearer ([\x21-\x7e]{1,200})$/, asSet: /^Bearer(?: |%20)([\x21-\x7e]{1,200})$/ }
+
 const JSON_ALONE = { pattern: /^application\/json\s*(;.*)?$/i, words: 'The body must be application/json.' }
 
 /** How a request comes in: over a port of this machine, or over the socket that only this user can open. */
@@ -150,7 +153,7 @@ async function serve(
   }
   const { route, match } = found
   if (route.token !== 'none' && way === 'loopback') {
-    const given = /^Bearer ([\x21-\x7e]{1,200})$/.exec(headers.authorization ?? '')?.[1]
+    const given = BEARER[route.token === 'otlp' ? 'asSet' : 'plain'].exec(headers.authorization ?? '')?.[1]
     const wanted = { hook: secrets.hookToken, api: secrets.apiToken, otlp: secrets.otlpToken }[route.token]
     if (given === undefined || !sameSecret(given, wanted))
       return refuse(401, 'NOT_SIGNED_IN', 'The token is missing or is not this door’s.')

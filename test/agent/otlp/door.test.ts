@@ -156,3 +156,11 @@ describe('the reader of protocol buffers', () => {
     expect(readProtobuf(bytes, { fields })).toEqual({ time: '9223372036854775807', count: -1, words: ['a', 'é'] })
   })
 })
+
+test('a token whose space is still written as in the environment opens this door, and no other', async () => {
+  const authorization = `Bearer%20${otlpToken(machine.daemon.runtime.secret)}`
+  expect((await machine.tell('logs', '{}', { headers: { authorization } })).status).toBe(200)
+  const { hookToken } = JSON.parse(readFileSync(machine.home.tokens, 'utf8'))
+  const hook = { authorization: `Bearer%20${hookToken}` }
+  expect((await machine.ask('POST', '/hook/claude-code', { body: '{}', headers: hook })).status).toBe(401)
+})
