@@ -65,10 +65,10 @@ async function makeDate(tx: Tx, { orgId, zone, day }: StaleDate): Promise<void> 
 }
 
 async function remake(tx: Tx, span: Span, orgId: string, zone: string, start: string): Promise<void> {
-  for (const of of ['fleet', 'machine'] as const) {
+  for (const whose of ['fleet', 'machine'] as const) {
     await tx.$executeRaw`
-      delete from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = ${`${of}-${span}`} and start = ${start}::date`
-    await tx.$executeRawUnsafe(rolled(of, span), orgId, zone, start)
+      delete from "UsageTotal" where "orgId" = ${orgId} and zone = ${zone} and span = ${`${whose}-${span}`} and start = ${start}::date`
+    await tx.$executeRawUnsafe(rolled(whose, span), orgId, zone, start)
   }
 }
 
