@@ -52,6 +52,7 @@ type Case = { input?: () => Record<string, unknown>; expect: 'NOT_FOUND' | 'own'
 const at = (input: () => Record<string, unknown>): Case => ({ input, expect: 'NOT_FOUND' })
 const ownOnly: Case = { expect: 'own' }
 const text = 'boundaries: []'
+const someInvoice = { provider: 'anthropic', month: '2026-11', currency: 'USD' }
 const someTime = { from: '2026-01-01', to: '2027-01-01' }
 
 const PROCEDURES: Record<string, Case> = {
@@ -107,11 +108,18 @@ const PROCEDURES: Record<string, Case> = {
   'settings.removeConnection': at(() => ({ id: theirs.connection })),
   'settings.revokeCredential': at(() => ({ id: theirs.credential })),
   'settings.confirmRestore': ownOnly,
+  'invoice.list': ownOnly,
+  'invoice.get': at(() => ({ id: theirs.invoice })),
+  'invoice.import': { input: () => ({ ...someInvoice, source: 'csv', text: 'amount\n5\n' }), expect: 'own' },
+  'invoice.enter': at(() => ({
     ...someInvoice,
     provider: 'openai',
     replaces: theirs.invoice,
     lines: [{ amount: '5' }],
   })),
+  'invoice.previewSpread': at(() => ({ id: theirs.invoice, rule: { kind: 'even' } })),
+  'invoice.spread': at(() => ({ id: theirs.invoice, rule: { kind: 'none' } })),
+  'invoice.remove': at(() => ({ id: theirs.invoice })),
   'token.list': ownOnly,
   'token.make': { input: () => ({ name: 'x', scopes: ['spend.read'] }), expect: 'own' },
   'token.end': at(() => ({ id: theirs.token })),
