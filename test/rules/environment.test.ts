@@ -24,6 +24,7 @@ const INTERNAL: Record<string, string> = {
   CLAUDE_CODE_SESSION_ATTENDED: 'Claude Code',
   CLAUDE_CONFIG_DIR: 'whoever moved the settings of Claude Code',
   CLAUDE_PID: 'Claude Code',
+  CODEX_HOME: 'whoever moved the files of Codex',
 }
 
 const sources = new Map(
