@@ -3,15 +3,14 @@ import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openToAppend } from '#agent/regular-file.ts'
-import { withClientPlace } from './client-place.ts'
+import { CLIENT_PLACES, withClientPlace } from './client-place.ts'
 
 /**
  * What the daemon may inherit. An agent's environment holds API keys, and what a project's settings plant there
  * (NODE_OPTIONS, proxies) must not reach a process that outlives the session.
  */
 const INHERITED = [
-  'HOME',
-  'USERPROFILE',
+  ...CLIENT_PLACES,
   'PATH',
   'USER',
   'LOGNAME',
@@ -24,7 +23,6 @@ const INHERITED = [
   'SystemRoot',
   'XDG_CONFIG_HOME',
   'XDG_RUNTIME_DIR',
-  'CLAUDE_CONFIG_DIR',
   'NODE_EXTRA_CA_CERTS',
 ] as const
 

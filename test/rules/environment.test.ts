@@ -25,6 +25,8 @@ const INTERNAL: Record<string, string> = {
   CLAUDE_CONFIG_DIR: 'whoever moved the settings of Claude Code',
   CLAUDE_PID: 'Claude Code',
   CODEX_HOME: 'whoever moved the files of Codex',
+  COPILOT_HOME: 'whoever moved the files of Copilot CLI',
+  GEMINI_CLI_HOME: 'whoever moved the files of Gemini CLI',
 }
 
 const sources = new Map(

@@ -240,12 +240,12 @@ describe('the process that a client starts', () => {
   })
 
   it('the daemon looks for sessions where the hooks were installed, whatever a project’s settings call home', async () => {
-    const planted = { HOME: '/tmp/planted', CLAUDE_CONFIG_DIR: '/tmp/planted/.claude' }
-    writeFileSync(clientPlaceFile(home), JSON.stringify(clientPlaceOf({ HOME: folder })))
+    const planted = { HOME: '/tmp/planted', CLAUDE_CONFIG_DIR: '/tmp/planted/.claude', GEMINI_CLI_HOME: '/tmp/planted' }
+    writeFileSync(clientPlaceFile(home), JSON.stringify(clientPlaceOf({ HOME: folder, COPILOT_HOME: '/moved' })))
     await hook('Stop', undefined, planted)
     const started = await startedDaemon()
-    expect(started!.env.HOME).toBe(folder)
-    expect(started!.env).not.toHaveProperty('CLAUDE_CONFIG_DIR')
+    expect(started!.env).toMatchObject({ HOME: folder, COPILOT_HOME: '/moved' })
+    for (const name of ['CLAUDE_CONFIG_DIR', 'GEMINI_CLI_HOME']) expect(started!.env).not.toHaveProperty(name)
   })
 
   it.each(['', '[]', 'null', '{"HOME":7}'])(
