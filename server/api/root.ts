@@ -13,6 +13,7 @@ import { sessionRouter } from './routers/session.ts'
 import { settingsRouter } from './routers/settings.ts'
 import { spendRouter } from './routers/spend.ts'
 import { statementRouter } from './routers/statement.ts'
+import { tenantRouter } from './routers/tenant.ts'
 import { tokenRouter } from './routers/token.ts'
 import { router } from './trpc.ts'
 
@@ -33,6 +34,7 @@ export const appRouter = router({
   settings: settingsRouter,
   spend: spendRouter,
   statement: statementRouter,
+  tenant: tenantRouter,
   token: tokenRouter,
 })
 /** The one thing of the server that client parts may import, as a type. */

@@ -5,6 +5,7 @@ import {
   unlistedSheet,
 } from '../features/spend/attribution-sheets.ts'
 import { exchangeSheet } from '../features/spend/billing-currency.ts'
+import { listTenants } from '../features/tenant.ts'
 import { ownPricesSheet, rateCardSheet, repriceSheet, unpricedSheet } from '../features/usage/price-sheets.ts'
 import { csvDoor } from './csv-doors.ts'
 
@@ -17,3 +18,12 @@ export const attributionRulesCsv = csvDoor('attribution-rules', attributionRules
 export const unattributedCsv = csvDoor('unattributed', unattributedSheet)
 export const unlistedCsv = csvDoor('unlisted', unlistedSheet)
 export const exchangeRatesCsv = csvDoor('exchange-rates', exchangeSheet)
+export const tenantsCsv = csvDoor('tenants', async ctx => ({
+  columns: ['key', 'name', 'listed', 'used'],
+  rows: (await listTenants(ctx)).map(({ key, name, listed, used }) => [
+    key,
+    name,
+    listed ? 'yes' : 'no',
+    used ? 'yes' : 'no',
+  ]),
+}))

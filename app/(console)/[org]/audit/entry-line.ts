@@ -146,6 +146,9 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
       ? `${STATEMENT_SETTINGS[String(data.setting)] ?? text(data.setting)}: ${text(data.from)} → ${text(data.to)}`
       : `${text(data.of)}: ${text(data.from)} → ${text(data.to)}`,
   ],
+  'tenant.added': ({ data }) => [`tenant ${text(data.tenant)}`],
+  'tenant.renamed': ({ data }) => [`tenant ${text(data.tenant)}`],
+  'tenant.removed': ({ data }) => [`tenant ${text(data.tenant)}`],
   'tenant.contact_changed': ({ data }) => [`tenant ${text(data.tenant)}`, data.removed === true && 'nobody is mailed now'],
   'figures.granted': row => [
     `${who(row.subject)} may see the figures of ${granted(row)} until ${text(row.data.until)}`,

@@ -1,0 +1,1 @@
+export { tenantsCsv as GET } from '#server/api/spend-csv-doors.ts'
