@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -212,6 +212,37 @@ describe('a conversation that is one document', () => {
     expect(first).toMatchObject({ records: [], fresh: true })
     fs.writeFileSync(old(), whole)
     expect(counts(read(first))).toEqual([[5, 0, 1]])
+  })
+
+  test('that is written anew while it is read comes to all of its answers', async () => {
+    const answers = 150
+    const writer = `
+      const fs = require('node:fs')
+      const messages = []
+      const pad = 'x'.repeat(4000)
+      for (let i = 0; i < ${answers}; i++) {
+        messages.push({ id: 'm' + i, type: 'gemini', content: pad, model: 'gemini-2.5-flash', tokens: { input: i + 1, total: i + 1 } })
+        fs.writeFileSync(process.argv[1], JSON.stringify({ sessionId: '${ID}', projectHash: '${HASH}', messages }))
+      }`
+    const child = spawn(process.execPath, ['-e', writer, old()], { stdio: 'ignore' })
+    const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
+    let running = true
+    void ended.then(() => {
+      running = false
+    })
+    const inputs = new Map<string, number>()
+    let usage: Usage | undefined
+    const look = () => {
+      usage = read(usage)
+      for (const { key, tokens } of usage.records) inputs.set(key, tokens.input)
+    }
+    while (running) {
+      look()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    look()
+    expect([...inputs.values()].reduce((a, b) => a + b, 0)).toBe((answers * (answers + 1)) / 2)
+    expect(inputs.size).toBe(answers)
   })
 
   test('and goes on as lines when it is resumed: the same ids', () => {
