@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../db.ts'
 import type { BudgetStepData } from '../email/budget-step.ts'
+import type { BudgetStopData } from '../email/budget-stop.ts'
 import type { MailFile } from '../email/mailer.ts'
 
 /** Every job there is, with its payload. The worker (jobs/worker.ts) must have a task of each name. */
@@ -30,6 +31,8 @@ export type Jobs = {
   'budget.cut_all': Record<string, never>
   /** Mails one of a budget's owners about a step. */
   'budget.mail': { to: string; messageId: string; told: BudgetStepData }
+  /** Tells a member, or one of a budget's owners, that the budget stopped the member. */
+  'budget.stop_mail': { to: string; messageId: string; told: BudgetStopData }
   /** Mails a closed statement to the tenant's contact, as it was noted. */
   'statement.mail': { org: string; tenant: string; month: string; number: number }
   /** Makes partitions ahead and takes usage that waited for its time. */
@@ -48,7 +51,7 @@ export async function countMail(db: Db | Tx, org: string): Promise<{ waiting: nu
   const [mail] = await db.$queryRaw<{ waiting: number; stuck: number }[]>`
     select count(*) filter (where attempts < max_attempts)::int as waiting, count(*) filter (where attempts >= max_attempts)::int as stuck
     from graphile_worker.jobs j
-    where (task_identifier in ('mail.send', 'invitation.mail', 'budget.mail', 'statement.mail') and flags ? ${mailFlag(org)})
+    where (task_identifier in ('mail.send', 'invitation.mail', 'budget.mail', 'budget.stop_mail', 'statement.mail') and flags ? ${mailFlag(org)})
       or (task_identifier = 'sign_in.mail' and exists (
         select 1 from "SignInAttempt" a join "Member" m on m.email = a.email and m."orgId" = ${org} and m."removedAt" is null
         where j.key = ${signInKey('')} || a.id))`

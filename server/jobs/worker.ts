@@ -10,7 +10,7 @@ import { rebuildTotals } from '../features/usage/zone.ts'
 import { log } from '../log.ts'
 import { mailDigest, mailRequest, mailSettled } from './approval-mail.ts'
 import { cutAll, cutOne } from './budget-cut.ts'
-import { mailBudgetStep } from './budget-mail.ts'
+import { mailBudgetStep, mailBudgetStop } from './budget-mail.ts'
 import type { Jobs } from './queue.ts'
 import { deliver } from './send-mail.ts'
 import { mailInvitation, mailSignIn } from './sign-in-mail.ts'
@@ -33,6 +33,7 @@ const TASKS: Tasks = {
   'budget.cut': cutOne,
   'budget.cut_all': cutAll,
   'budget.mail': mailBudgetStep,
+  'budget.stop_mail': mailBudgetStop,
   'statement.mail': mailStatement,
   'usage.sweep': (db, _, now) => sweepUsage(db, now, n => new Uint8Array(randomBytes(n))),
   'usage.rezone': (db, { org }) => rebuildTotals(db, org),

@@ -1,4 +1,4 @@
-import { CircleOff, CirclePause, EyeOff, Lock, MessageSquare, TriangleAlert, User } from 'lucide-react'
+import { CircleOff, CirclePause, EyeOff, Lock, MessageSquare, Sigma, TriangleAlert, User } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Pill } from '#app/_ui/pill.tsx'
 import { LEVEL_WORDS } from './level-words.ts'
@@ -11,6 +11,7 @@ const ICONS: Record<string, ReactNode> = {
   idle: <CirclePause aria-hidden />,
   'figure-unread': <EyeOff aria-hidden />,
   broken: <TriangleAlert aria-hidden />,
+  'figures-only': <Sigma aria-hidden />,
   'not-installed': <CircleOff aria-hidden />,
 }
 

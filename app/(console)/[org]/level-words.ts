@@ -29,5 +29,10 @@ export const LEVEL_WORDS: Record<string, { word: string; help: string; pill: Pil
     pill: 'partly',
   },
   broken: { word: 'broken', help: 'The hook is there, and its test call did not come through.', pill: 'held' },
+  'figures-only': {
+    word: 'figures only',
+    help: 'Its calls are counted from its own records; no hook of it was ever reported.',
+    pill: 'neutral',
+  },
   'not-installed': { word: 'not installed', help: 'No hook: the rules do not reach this client.', pill: 'neutral' },
 }

@@ -142,6 +142,7 @@ const KEPT_MS = 500 * 86_400_000
 export async function sweepBudgets(db: Db, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   await db.budgetCut.deleteMany({ where: { windowEnd: { lt: before } } })
+  await db.budgetStop.deleteMany({ where: { windowEnd: { lt: before } } })
   await db.reservation.deleteMany({ where: { createdAt: { lt: before }, leaseUntil: { lt: before } } })
 }
 

@@ -1,3 +1,4 @@
+import { readRules } from '#core/boundary/read-rules.ts'
 import type { RuleSet } from '#core/rule-set.ts'
 import { readSpend } from '#core/rules/json.ts'
 import { compileExchange, type ExchangeRates } from '#core/spend/exchange.ts'
@@ -7,6 +8,8 @@ import { storedPayload } from '../../keys/stored.ts'
 export type InForce = Pick<ReturnType<typeof readSpend>, 'budgets' | 'tags'> & {
   version: number
   exchange: ExchangeRates
+  /** Rules that read a budget, each with its name; empty for a rule that reads every one. */
+  budgetRules: ReadonlyMap<string, string>
 }
 
 /** Published versions never change, so what they say is kept; the oldest look-ups are forgotten. */
@@ -20,7 +23,7 @@ export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
     orderBy: { version: 'desc' },
     select: { version: true, digest: true },
   })
-  if (!newest) return { version: 0, budgets: [], tags: {}, exchange: new Map() }
+  if (!newest) return { version: 0, budgets: [], tags: {}, exchange: new Map(), budgetRules: new Map() }
   const { version, digest } = newest
   const key = `${orgId} ${version} ${digest}`
   const held = kept.get(key)
@@ -29,9 +32,19 @@ export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
     where: { orgId_version: { orgId, version } },
     select: { jws: true },
   })
-  const { budgets, tags, exchange } = readSpend(storedPayload<RuleSet>(jws))
-  const read = { version, budgets, tags, exchange: compileExchange(exchange) }
+  const set = storedPayload<RuleSet>(jws)
+  const { budgets, tags, exchange } = readSpend(set)
+  const read = { version, budgets, tags, exchange: compileExchange(exchange), budgetRules: readersOf(set) }
   if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
   kept.set(key, read)
   return read
+}
+
+function readersOf({ boundaries }: RuleSet): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const rule of readRules(boundaries)) {
+    const reads = 'when' in rule ? rule.when.find(({ figure }) => figure === 'budget_used_pct') : undefined
+    if (reads) found.set(rule.name, reads.qualifier?.replace(/^org:/, '') ?? '')
+  }
+  return found
 }

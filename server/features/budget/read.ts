@@ -98,10 +98,40 @@ export async function getBudget(ctx: Ctx, input: { name: string; value?: string 
   const window = windowAt(budget.window, budget.zone, ctx.now.getTime())
   const days = share ? await daysIn(ctx, inForce, budget, share.value, people, window) : []
   const newest = await newestRuleSet(ctx.db, orgId)
-  return { ...view!, etag: etagOf(newest), share: share ?? null, days }
+  return {
+    ...view!,
+    etag: etagOf(newest),
+    share: share ?? null,
+    days,
+    stopped: await stoppedIn(ctx, budget.name, window),
+  }
 }
 
 const isOfPersons = ({ for: whom }: Budget): boolean => whom?.key === 'member' || whom?.key === 'machine'
+
+/** Whom the budget has stopped in a window, the first time of each: those whose figures the reader sees, the others counted. */
+async function stoppedIn(ctx: Ctx, budget: string, window: Window) {
+  const seen = await figuresSeenIn(ctx)
+  const rows = await ctx.db.budgetStop.findMany({
+    where: { orgId: ctx.actor.orgId, budget, windowId: window.id },
+    include: { member: { select: { name: true } } },
+    orderBy: { at: 'desc' },
+  })
+  const visible = rows.filter(({ memberId }) => seen === 'everybody' || seen.has(memberId))
+  return {
+    people: visible.map(({ memberId, member, rule, client, did, at, usedPct }) => ({
+      memberId,
+      name: member.name,
+      own: memberId === ctx.actor.memberId,
+      rule,
+      client,
+      did,
+      at,
+      usedPct,
+    })),
+    withheld: rows.length - visible.length,
+  }
+}
 
 /** Spend of each local day of a window up to now, and what it had come to at the day's end. The days add up to what is used. */
 async function daysIn(ctx: Ctx, inForce: InForce, budget: Budget, value: string, people: People, window: Window) {
@@ -262,7 +292,8 @@ function viewOfForecast(made: Forecast): ForecastView {
 
 /**
  * How much of the fleet the figures are of: machines that report, those that were silent, and with which strength each client's
- * calls are judged, which is as far as a budget can stop anything there.
+ * calls are judged, which is as far as a budget can stop anything there. A client that sent usage and of which its machine
+ * never told a hook counts as `figures-only`: what it spends is seen, and stopped by nothing.
  */
 async function coverageOf({ db, actor: { orgId }, now }: Ctx) {
   const joined = { orgId, leftAt: null, revokedAt: null }
@@ -279,10 +310,18 @@ async function coverageOf({ db, actor: { orgId }, now }: Ctx) {
     _count: { machineId: true },
     orderBy: [{ client: 'asc' }, { level: 'asc' }],
   })
+  const unhooked = await db.$queryRaw<{ client: string; machines: number }[]>`
+    select s.client, count(distinct s."machineId")::int as machines from "UsageSeries" s
+    join "Machine" m on m.id = s."machineId" and m."leftAt" is null and m."revokedAt" is null
+    where s."orgId" = ${orgId} and not exists (select from "MachineHook" h where h."machineId" = s."machineId" and h.client = s.client)
+    group by 1 order by 1`
   return {
     machines: machines.length,
     reporting: machines.length - silent.length,
     silent: silent.map(({ label, usageAt }) => ({ label, since: usageAt })),
-    clients: levels.map(({ client, level, _count }) => ({ client, level, machines: _count.machineId })),
+    clients: [
+      ...levels.map(({ client, level, _count }) => ({ client, level, machines: _count.machineId })),
+      ...unhooked.map(row => ({ ...row, level: 'figures-only' })),
+    ],
   }
 }

@@ -73,6 +73,14 @@ export function ownersOf<M extends { id: string; role: Role }>(owners: readonly 
   )
 }
 
+/** Whether somebody sees a member's own figures, by the grants that have not ended. */
+export const seesFigures = (grants: People['grants'], readerId: string, memberId: string, now: Date): boolean =>
+  memberId === readerId ||
+  grants.some(
+    ({ holderId, subjectId, expiresAt }) =>
+      holderId === readerId && expiresAt > now && (subjectId === null || subjectId === memberId),
+  )
+
 async function mailOwners(tx: Tx, ctx: Ctx, people: People, { count, steps }: Reached): Promise<void> {
   const { budget, value, window } = count
   const { org } = people
@@ -114,13 +122,8 @@ function nameOf(
   const named = value || whom.value
   if (whom.key !== 'member' && whom.key !== 'machine') return { name: `${whom.key} ${named}`, withheld: false }
   const machine = whom.key === 'machine' ? machines.find(({ id, label }) => id === named || label === named) : undefined
-  const isSeen = (memberId: string) =>
-    memberId === readerId ||
-    grants.some(
-      ({ holderId, subjectId, expiresAt }) =>
-        holderId === readerId && expiresAt > now && (subjectId === null || subjectId === memberId),
-    )
-  if (!personsIn({ for: whom }, value, machines)!.every(isSeen)) return { name: `a ${whom.key}`, withheld: true }
+  if (!personsIn({ for: whom }, value, machines)!.every(id => seesFigures(grants, readerId, id, now)))
+    return { name: `a ${whom.key}`, withheld: true }
   const name = machine?.label ?? members.find(({ id }) => id === named)?.name ?? named
   return { name: `${whom.key} ${name}`, withheld: false }
 }

@@ -7,6 +7,7 @@ import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
 import { crypto } from '../../keys/crypto.ts'
 import { markGrant } from '../approval/machine.ts'
+import { tellStopped } from '../budget/stopped.ts'
 import type { FeatureContext } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
 import { noticeRestore } from '../restore.ts'
@@ -33,6 +34,7 @@ export async function takeReport(ctx: Ctx, input: { report: string }): Promise<R
     const order = judgeOrder(machine, report, digest)
     if (order === 'replay') return answer(machine)
     await takeOutcomes(tx, machine, report.outcomes)
+    await tellStopped(tx, ctx, machine, report.outcomes)
     const taken = [await takeUnguarded(tx, machine, report.unguarded)]
     if (order === 'copied') taken.push(takeCopied(machine, report))
     else taken.push(...(await takeStanding(tx, ctx, machine, report)))

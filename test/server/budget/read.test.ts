@@ -92,7 +92,23 @@ describe('what the page shows', () => {
     ])
     expect(share.steps[0]!.toldAt).toBeNull()
     expect(share.forecast).toEqual({ state: 'too_early', days: 1 })
-    expect(coverage).toMatchObject({ machines: 1, reporting: 1, silent: [], clients: [] })
+    expect(coverage).toMatchObject({
+      machines: 1,
+      reporting: 1,
+      silent: [],
+      clients: [{ client: 'claude-code', level: 'figures-only', machines: 1 }],
+    })
+    const hook = { machineId: machine.id, orgId: org.id, version: '2.1.300', off: [], changedAt: NOW }
+    await db.prisma.machineHook.createMany({
+      data: [
+        { ...hook, client: 'claude-code', level: 'user-hook' },
+        { ...hook, client: 'codex', level: 'advice-only' },
+      ],
+    })
+    expect((await listBudgets(owner())).coverage.clients).toEqual([
+      { client: 'claude-code', level: 'user-hook', machines: 1 },
+      { client: 'codex', level: 'advice-only', machines: 1 },
+    ])
     const later = await listBudgets(owner(new Date(NOW.getTime() + 3 * 3600_000)))
     expect(later.coverage).toMatchObject({ reporting: 0, silent: [{ label: 'dana-laptop', since: NOW }] })
     expect(later.budgets[0]!.shares[0]).toMatchObject({ reserved: '0' })

@@ -7,12 +7,34 @@ import type { BudgetList } from './words.ts'
 
 const NAMED = 5
 
+/** As far as a budget's boundary can stop a client's call, by the level its hook has. */
+const REACH = [
+  {
+    title: 'Enforced at hooks',
+    help: 'a boundary that reads a budget stops the call',
+    levels: ['managed', 'managed-hook-user-daemon', 'user-hook'],
+  },
+  { title: 'Advisory', help: 'the agent is told, and can go on', levels: ['advice-only'] },
+  {
+    title: 'Not held',
+    help: 'what is spent counts where it is reported, and no budget stops it',
+    levels: ['idle', 'figure-unread', 'broken', 'not-installed', 'figures-only'],
+  },
+]
+
 /** Of how much of the fleet the figures are, and how far a budget can hold an agent there. */
 export function CoverageCard({ org, coverage }: { org: string; coverage: BudgetList['coverage'] }) {
   const { machines, reporting, silent, clients } = coverage
+  const known = REACH.flatMap(({ levels }) => levels)
+  const groups = REACH.map((group, i) => ({
+    ...group,
+    clients: clients.filter(
+      ({ level }) => group.levels.includes(level) || (i === REACH.length - 1 && !known.includes(level)),
+    ),
+  })).filter(group => group.clients.length > 0)
   return (
     <Card title="What these figures are of" sub="self-reported by machines">
-      <div className="grid gap-2 px-4 py-3 text-ink-2">
+      <div className="grid gap-3 px-4 py-3 text-ink-2">
         <p>
           {machines === 0
             ? 'No machine has joined, so nothing is counted.'
@@ -29,15 +51,25 @@ export function CoverageCard({ org, coverage }: { org: string; coverage: BudgetL
             </>
           )}
         </p>
-        {clients.length > 0 && (
-          <ul aria-label="How strictly clients are held" className="flex flex-wrap gap-x-4 gap-y-2">
-            {clients.map(({ client, level, machines: count }) => (
-              <li key={`${client} ${level}`} className="flex items-center gap-2">
-                {CLIENT_NAMES[client as Client] ?? client} <LevelPill level={level} /> on{' '}
-                {formatPlural(count, 'machine')}
-              </li>
+        {groups.length > 0 && (
+          <dl className="grid gap-2.5" aria-label="How far a budget holds each client">
+            {groups.map(({ title, help, clients: held }) => (
+              <div key={title} className="grid gap-1 sm:grid-cols-[11rem_minmax(0,1fr)] sm:gap-4">
+                <dt>
+                  <span className="font-medium text-ink">{title}</span>
+                  <span className="block text-ink-3 text-xs">{help}</span>
+                </dt>
+                <dd className="flex flex-wrap content-start gap-x-4 gap-y-2">
+                  {held.map(({ client, level, machines: count }) => (
+                    <span key={`${client} ${level}`} className="flex items-center gap-2">
+                      {CLIENT_NAMES[client as Client] ?? client} <LevelPill level={level} /> on{' '}
+                      {formatPlural(count, 'machine')}
+                    </span>
+                  ))}
+                </dd>
+              </div>
             ))}
-          </ul>
+          </dl>
         )}
       </div>
     </Card>

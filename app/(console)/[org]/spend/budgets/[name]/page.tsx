@@ -26,6 +26,7 @@ import { LinkSegments } from '../../link-segments.tsx'
 import { startWords } from '../../period.ts'
 import { BurnChart } from '../burn-chart.tsx'
 import { burnData } from '../burn-data.ts'
+import { StoppedCard } from '../stopped-card.tsx'
 import { StepPill } from '../use-cell.tsx'
 import {
   amountWords,
@@ -112,6 +113,7 @@ export default async function BudgetPage({ params, searchParams }: Props) {
             The budget is of one person or their machine. An owner can open them to you, with a reason that they see.
           </Banner>
         )}
+        <StoppedCard stopped={budget.stopped} />
         <Card title="The budget">
           <KeyValue items={factsOf(budget)} />
         </Card>
@@ -257,6 +259,9 @@ function factsOf(budget: BudgetDetail): KeyValueItem[] {
           : 'List price: what the tokens cost whatever plan covers them.',
     },
     { key: 'Window', value: `${budget.window}, by the clock of ${budget.zone}: ${budget.label}` },
+    ...(budget.currency === 'USD'
+      ? []
+      : [{ key: 'Currency', value: `${budget.currency}: dollars of each UTC day at the exchange rate of that day.` }]),
     { key: 'Told', value: ownersWords(budget) },
     {
       key: 'Figures',
