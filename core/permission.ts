@@ -33,6 +33,8 @@ const RIGHTS = {
   /** A token for the organisation's programs. Ending one takes no fresh sign-in. */
   'token.make': { from: 'admin', methods: OWN_SIGN_IN, fresh: true },
   'token.end': { from: 'admin', methods: OWN_SIGN_IN },
+  /** Imports and removes providers' invoices, and spreads their difference over tenants. */
+  'invoice.change': { from: 'admin', methods: OWN_SIGN_IN },
   'credential.make': { from: 'admin', methods: OWN_SIGN_IN },
   'approval.answer': { from: 'member', methods: OWN_OR_CREDENTIAL },
   /** Opens individuals' figures to somebody, with a reason that they see. */
