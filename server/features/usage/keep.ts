@@ -1,3 +1,4 @@
+import { MONEY_PLACES } from '#core/decimal.ts'
 import { PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
 import { type BucketKey, QUARTERS_PER_DAY } from '#core/usage/bucket.ts'
 import { tagsKey } from '#core/usage/tags.ts'
@@ -24,25 +25,49 @@ export async function keepDays(
   machine: MachineKey,
   { days, buckets, fresh, zones }: { days: string[]; buckets: PricedBucket[]; fresh: boolean; zones: string[] },
 ): Promise<void> {
-  const series = new Map<string, { at: number; key: SeriesKey }>()
+  const series = new SeriesFound()
   const dayAt = new Map(days.map((day, i) => [day, i]))
   const rows = new Map<number, KeptRow>()
   for (const bucket of buckets) {
-    const text = seriesText(bucket)
-    const one = series.get(text) ?? { at: series.size, key: bucket }
-    series.set(text, one)
-    const place = (one.at * days.length + dayAt.get(bucket.day)!) * QUARTERS_PER_DAY + bucket.quarter
+    const at = series.placeOf(bucket)
+    const place = (at * days.length + dayAt.get(bucket.day)!) * QUARTERS_PER_DAY + bucket.quarter
     const before = rows.get(place)
     // The machine priced them apart, here they have one price: one series.
     if (before) before.bucket = added(before.bucket, bucket)
-    else rows.set(place, { series: one.at, bucket })
+    else rows.set(place, { series: at, bucket })
   }
-  const ids = await seriesOf(tx, machine, series)
+  const ids = await seriesOf(tx, machine, series.keys)
   await writeBuckets(tx, machine, days, [...rows.values()], ids, fresh)
   for (const zone of zones) await retotal(tx, machine, zone, days)
 }
 
 type SeriesKey = Omit<BucketKey, 'quarter'>
+/** Series in the order in which they were met. Their names are compared one by one: a text of them all takes longer to make. */
+class SeriesFound {
+  readonly keys: SeriesKey[] = []
+  private readonly places = new Map<unknown, never>() as Places
+
+  placeOf(key: SeriesKey): number {
+    let places = this.places
+    for (const name of [key.model, key.client, key.provider, key.long, key.covered, key.rate]) {
+      let next = places.get(name) as Places | undefined
+      if (next === undefined) {
+        next = new Map()
+        places.set(name, next)
+      }
+      places = next
+    }
+    const tags = tagsKey(key.tags)
+    let place = places.get(tags) as number | undefined
+    if (place === undefined) {
+      place = this.keys.push(key) - 1
+      places.set(tags, place)
+    }
+    return place
+  }
+}
+type Places = Map<unknown, Places | number>
+
 /** `series`: its place among the series of this call. */
 type KeptRow = { series: number; bucket: PricedBucket }
 
@@ -60,17 +85,17 @@ const seriesText = (k: SeriesKey): string =>
 async function seriesOf(
   tx: Tx,
   { orgId, machineId, memberId }: MachineKey,
-  series: ReadonlyMap<string, { at: number; key: SeriesKey }>,
+  series: readonly SeriesKey[],
 ): Promise<number[]> {
-  if (series.size === 0) return []
+  if (series.length === 0) return []
   type Row = { id: number; text: string }
   const known = await tx.$queryRaw<Row[]>`
     select id, concat_ws(' ', client, provider, model, long::int, covered, rate, "tagsKey") as text
     from "UsageSeries" where "orgId" = ${orgId} and "machineId" = ${machineId}`
   const ids = new Map(known.map(({ text, id }) => [text, id]))
-  const missing = [...series]
-    .filter(([text]) => !ids.has(text))
-    .map(([, { key }]) => {
+  const missing = series
+    .filter(key => !ids.has(seriesText(key)))
+    .map(key => {
       const { client, provider, model, long, covered, rate, tags } = key
       return { client, provider, model, long, covered, rate, tags, tagsKey: tagsKey(tags) }
     })
@@ -84,24 +109,48 @@ async function seriesOf(
       as r(client text, provider text, model text, long boolean, covered text, rate text, tags jsonb, "tagsKey" text)
     returning id, concat_ws(' ', client, provider, model, long::int, covered, rate, "tagsKey") as text`
   for (const { text, id } of made) ids.set(text, id)
-  return [...series.keys()].map(text => ids.get(text)!)
+  return series.map(key => ids.get(seriesText(key))!)
 }
 
-/** Every column as PostgreSQL's text form of an array: one parameter each, however many rows. Money in whole pico-dollars. */
+/**
+ * Every column as PostgreSQL's text form of an array: one parameter each, however many rows. Of money whole dollars and the rest
+ * in pico-dollars, for whole numbers of eight bytes. A figure that is zero in all of them is an empty array.
+ */
 function columnsOf(rows: readonly KeptRow[], ids: readonly number[]): string[] {
-  const columns: string[][] = Array.from({ length: 12 }, () => [])
-  for (const { series, bucket } of rows) {
-    const { day, quarter, calls, partial, tokens: t, picoUsd } = bucket
-    const values = [day, quarter, ids[series]!, calls, partial, ...PRICE_AXES.map(axis => t[axis]), picoUsd]
-    for (let i = 0; i < values.length; i++) columns[i]!.push(String(values[i]))
+  const days: string[] = []
+  const quarters: number[] = []
+  const series: number[] = []
+  const figures = Array.from({ length: FIGURES }, () => [] as (number | bigint)[])
+  for (const row of rows) {
+    const { day, quarter, calls, partial, tokens, picoUsd } = row.bucket
+    days.push(day)
+    quarters.push(quarter)
+    series.push(ids[row.series]!)
+    figures[0]!.push(calls)
+    figures[1]!.push(partial)
+    for (let i = 0; i < PRICE_AXES.length; i++) figures[i + 2]!.push(tokens[PRICE_AXES[i]!])
+    const isLess = picoUsd < PICO_PER_USD
+    figures[FIGURES - 2]!.push(isLess ? 0 : picoUsd / PICO_PER_USD)
+    figures[FIGURES - 1]!.push(isLess ? picoUsd : picoUsd % PICO_PER_USD)
   }
-  return columns.map(column => `{${column.join(',')}}`)
+  return [
+    ...[days, quarters, series].map(column => `{${column.join(',')}}`),
+    ...figures.map(column => (column.some(value => value > 0) ? `{${column.join(',')}}` : '{}')),
+  ]
 }
 
+/** Calls, partial ones, tokens by axis, and what they cost: dollars, and the rest. */
+const FIGURES = PRICE_AXES.length + 4
+/** 10^-12 dollars. */
+const PICO_PER_USD = 10n ** BigInt(MONEY_PLACES)
+
+// by place, and not by `unnest`, which keeps each array once more
+const at = (n: number, type: string) => `($${n}::${type}[])[i]`
 const NEW_ROWS = `n as (
-  select day, quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", pico * 0.000000000001 as cost
-  from unnest($3::date[], $4::smallint[], $5::int[], $6::int[], $7::int[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::numeric[])
-    as n(day, quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", pico))`
+  select ${at(3, 'date')} as day, ${at(4, 'smallint')} as quarter, ${at(5, 'int')} as "seriesId", coalesce(${at(6, 'int')}, 0) as calls, coalesce(${at(7, 'int')}, 0) as partial, coalesce(${at(8, 'bigint')}, 0) as input, coalesce(${at(9, 'bigint')}, 0) as "cacheRead",
+    coalesce(${at(10, 'bigint')}, 0) as "cacheWrite5m", coalesce(${at(11, 'bigint')}, 0) as "cacheWrite1h", coalesce(${at(12, 'bigint')}, 0) as output,
+    coalesce(${at(13, 'bigint')}, 0) as "webSearches", coalesce(${at(14, 'bigint')}, 0) + coalesce(${at(15, 'bigint')}, 0) * 0.000000000001 as cost
+  from generate_subscripts($3::date[], 1) as i)`
 const PUT_ROWS = `
   insert into "UsageBucket" ("orgId", day, "machineId", quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", cost)
   select $1, day, $2, quarter, "seriesId", calls, partial, input, "cacheRead", "cacheWrite5m", "cacheWrite1h", output, "webSearches", cost from n`
@@ -121,7 +170,7 @@ async function writeBuckets(
   }
   await tx.$executeRawUnsafe(
     `with ${NEW_ROWS}, gone as (
-      delete from "UsageBucket" b where b."orgId" = $1 and b."machineId" = $2 and b.day = any($15::date[])
+      delete from "UsageBucket" b where b."orgId" = $1 and b."machineId" = $2 and b.day = any($16::date[])
         and not exists (select from n where n.day = b.day and n.quarter = b.quarter and n."seriesId" = b."seriesId"))
     ${PUT_ROWS}
     on conflict ("orgId", day, "machineId", quarter, "seriesId") do update set calls = excluded.calls, partial = excluded.partial, input = excluded.input,
