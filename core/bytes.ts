@@ -32,17 +32,24 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 export const hex = (bytes: Uint8Array): string => Array.from(bytes, b => b.toString(16).padStart(2, '0')).join('')
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-const VALUE = new Map(Array.from(ALPHABET, (c, i) => [c, i]))
+/** By value its letter's code, and by code its value; -1: none. */
+const LETTERS = utf8(ALPHABET)
+const VALUES = new Int8Array(128).fill(-1)
+for (const [value, code] of LETTERS.entries()) VALUES[code] = value
 
 /** base64url without padding (RFC 4648 §5, as JOSE uses it: RFC 7515 §2). */
 export function base64url(bytes: Uint8Array): string {
-  let out = ''
+  const out = new Uint8Array(Math.ceil((bytes.length * 4) / 3))
+  let at = 0
   for (let i = 0; i < bytes.length; i += 3) {
     const n = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0)
-    const chars = Math.min(4, bytes.length - i + 1)
-    for (let k = 0; k < chars; k++) out += ALPHABET[(n >> (18 - 6 * k)) & 63]
+    // what does not fit at the end is left out, as typed arrays do
+    out[at++] = LETTERS[n >> 18]!
+    out[at++] = LETTERS[(n >> 12) & 63]!
+    out[at++] = LETTERS[(n >> 6) & 63]!
+    out[at++] = LETTERS[n & 63]!
   }
-  return out
+  return decoder.decode(out)
 }
 
 /**
@@ -55,9 +62,10 @@ export function fromBase64url(text: string): Uint8Array | undefined {
   let bits = 0
   let held = 0
   let at = 0
-  for (const char of text) {
-    const value = VALUE.get(char)
-    if (value === undefined) return undefined
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const value = code < 128 ? VALUES[code]! : -1
+    if (value < 0) return undefined
     bits = ((bits << 6) | value) & 0xffff
     held += 6
     if (held >= 8) {

@@ -132,5 +132,6 @@ export function canonicalJson(value: unknown): string {
 
 /** Whether every surrogate in a text is paired (String.prototype.isWellFormed, which Node 20 has and older browsers lack). */
 function isWellFormed(text: string): boolean {
+  if (!/[\ud800-\udfff]/.test(text)) return true
   return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text)
 }

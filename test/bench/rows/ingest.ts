@@ -89,8 +89,8 @@ function measured(rates: Record<'copy' | 'keep' | 'take', number[]>, name: 'keep
     against: 'COPY of the same rows into the same table',
     againstValue: median(rates.copy),
     ratio,
-    must: `${AT_LEAST} of its rows a second`,
-    ok: 1 / ratio >= AT_LEAST,
+    must: name === 'keep' ? `${AT_LEAST} of its rows a second` : 'for information',
+    ok: name === 'take' || 1 / ratio >= AT_LEAST,
   }
 }
 
