@@ -193,24 +193,22 @@ export function readOn(
 export type WholeMark = { id: string; size: number; changedMs: number }
 
 /**
- * A file that is written anew as a whole, where it changed since the mark; undefined where it did not. One that changes while
- * it is read keeps its former mark and is read another time.
+ * A file that is written anew as a whole, where it changed since the mark; undefined where it did not. The new mark is of the
+ * moment before it was read: one that changes while it is read has changed again, and is read another time.
  * @throws Unreadable, `too_large` above `maxBytes`
  */
 export function readChanged(
   file: string,
   known: WholeMark | undefined,
   maxBytes: number,
-): { mark: WholeMark | undefined; bytes: Buffer } | undefined {
+): { mark: WholeMark; bytes: Buffer } | undefined {
   const { fd, stat } = openOwn(file)
   try {
-    const before = wholeMark(stat)
-    if (known && isSameWhole(known, before)) return undefined
+    const mark = wholeMark(stat)
+    if (known && isSameWhole(known, mark)) return undefined
     if (stat.size > maxBytes) throw new Unreadable('too_large')
     const bytes = Buffer.allocUnsafe(stat.size)
-    const got = fs.readSync(fd, bytes, 0, stat.size, 0)
-    const isWhole = got === stat.size && isSameWhole(before, wholeMark(fs.fstatSync(fd)))
-    return { mark: isWhole ? before : known, bytes: bytes.subarray(0, got) }
+    return { mark, bytes: bytes.subarray(0, fs.readSync(fd, bytes, 0, stat.size, 0)) }
   } catch (error) {
     if (error instanceof Unreadable || codeOf(error) === undefined) throw error
     throw new Unreadable('unreadable')
@@ -235,4 +233,20 @@ export function readHead(file: string, bytes: number): string {
   } finally {
     fs.closeSync(fd)
   }
+}
+
+/** Opens a regular file of one's own where there is one. @throws Unreadable */
+export function openIfThere(file: string): number | undefined {
+  try {
+    return openOwn(file).fd
+  } catch (error) {
+    if (error instanceof Unreadable && error.problem === 'no_transcript') return undefined
+    throw error
+  }
+}
+
+/** When names in a folder of one's own last changed, in milliseconds since the epoch; undefined for anything else. */
+export function folderChangedAt(path: string): number | undefined {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false })
+  return stat?.isDirectory() ? Math.max(stat.mtimeMs, stat.ctimeMs) : undefined
 }

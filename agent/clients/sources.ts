@@ -3,6 +3,7 @@ import { claude } from './claude/claude.ts'
 import { codex } from './codex/codex.ts'
 import { copilot } from './copilot/copilot.ts'
 import { gemini } from './gemini/gemini.ts'
+import { opencode } from './opencode/opencode.ts'
 
 /** The clients at whose pause points we decide. Each adapter keeps its own kind of state, and is handed back nothing else. */
 export const ADAPTERS: readonly ClientAdapter[] = [claude as unknown as ClientAdapter]
@@ -13,4 +14,5 @@ export const USAGE_SOURCES: readonly UsageSource[] = [
   codex as unknown as UsageSource,
   gemini as unknown as UsageSource,
   copilot as unknown as UsageSource,
+  opencode as unknown as UsageSource,
 ]

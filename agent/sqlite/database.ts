@@ -81,6 +81,10 @@ export function placeOf(table: Table, column: string): number {
   return place
 }
 
+/** An index that begins with these columns. */
+export const indexFor = (table: Table, columns: readonly string[]): Index | undefined =>
+  table.indexes.find(index => columns.every((column, n) => index.columns[n] === column))
+
 type SchemaRow = { type: string; name: string; table: string; root: number; sql: string | undefined }
 
 function* schemaRows(pages: Pages): Generator<SchemaRow> {
@@ -93,26 +97,34 @@ function* schemaRows(pages: Pages): Generator<SchemaRow> {
   }
 }
 
-export class Database {
-  private readonly tables = new Map<string, Table>()
+export type Tables = ReadonlyMap<string, Table>
 
-  /** @throws SqliteFailure */
-  constructor(readonly pages: Pages) {
-    const rows = [...schemaRows(pages)]
-    for (const { type, name, root, sql } of rows)
-      if (type === 'table' && sql !== undefined && /^\s*create\s+table\b/i.test(sql)) {
-        const withoutRowid = /\bwithout\s+rowid\b/i.test(sql.slice(sql.lastIndexOf(')')))
-        this.tables.set(name, { name, root, columns: columnsOf(sql), withoutRowid, indexes: [] })
-      }
-    const definitions = new Map(rows.filter(row => row.type === 'table').map(row => [row.name, row.sql]))
-    for (const { type, name, table, root, sql } of rows) {
-      const of = this.tables.get(table)
-      if (type !== 'index' || of === undefined || of.withoutRowid) continue
-      const isKeys = name === `sqlite_autoindex_${table}_1`
-      const columns = sql === undefined ? isKeys && keyColumns(definitions.get(table)!) : indexColumns(sql)
-      if (columns) of.indexes.push({ name, root, columns })
-    }
+/** The tables of a database and their indexes. @throws SqliteFailure */
+export function readTables(pages: Pages): Tables {
+  const tables = new Map<string, Table>()
+  const rows = [...schemaRows(pages)]
+  const definitions = new Map(rows.filter(row => row.type === 'table').map(row => [row.name, row.sql]))
+  for (const [name, sql] of definitions) {
+    if (sql === undefined || !/^\s*create\s+table\b/i.test(sql)) continue
+    const withoutRowid = /\bwithout\s+rowid\b/i.test(sql.slice(sql.lastIndexOf(')')))
+    const { root } = rows.find(row => row.type === 'table' && row.name === name)!
+    tables.set(name, { name, root, columns: columnsOf(sql), withoutRowid, indexes: [] })
   }
+  for (const { type, name, table, root, sql } of rows) {
+    const of = tables.get(table)
+    if (type !== 'index' || of === undefined || of.withoutRowid) continue
+    const isKeys = name === `sqlite_autoindex_${table}_1`
+    const columns = sql === undefined ? isKeys && keyColumns(definitions.get(table)!) : indexColumns(sql)
+    if (columns) of.indexes.push({ name, root, columns })
+  }
+  return tables
+}
+
+export class Database {
+  constructor(
+    readonly pages: Pages,
+    private readonly tables: Tables,
+  ) {}
 
   table(name: string): Table | undefined {
     return this.tables.get(name)
@@ -156,9 +168,8 @@ export class Database {
   ): Generator<Row> {
     const wanted = Object.keys(where)
     const values = Object.values(where)
-    const fits = (index: Index, columns: string[]) => columns.every((column, n) => index.columns[n] === column)
-    const ordered = then && table.indexes.find(index => fits(index, [...wanted, then.column]))
-    const index = ordered ?? table.indexes.find(one => fits(one, wanted))
+    const ordered = then && indexFor(table, [...wanted, then.column])
+    const index = ordered ?? indexFor(table, wanted)
     const place = (column: string) => placeOf(table, column)
     const isLate = ({ record }: Row) => !then || compareValues(record.at(place(then.column)), then.from) >= 0
     if (index === undefined) {

@@ -3,7 +3,7 @@ import { corrupt, unsupported } from './failure.ts'
 import type { ReadBytes, WalIndex } from './wal.ts'
 
 const MAGIC = 'SQLite format 3\0'
-const HEADER = 100
+export const HEADER_BYTES = 100
 
 export type DatabaseHeader = {
   pageSize: number
@@ -11,14 +11,16 @@ export type DatabaseHeader = {
   usable: number
   /** Pages by the header; 0 where the header does not say. */
   pageCount: number
-  changes: number
+  /** Another one where tables were made or changed. */
+  schemaCookie: number
   /** Whether writers use a log. */
   usesWal: boolean
 }
 
 /** Reads the first hundred bytes. @throws SqliteFailure */
 export function readHeader(bytes: Uint8Array): DatabaseHeader {
-  if (bytes.length < HEADER || String.fromCharCode(...bytes.subarray(0, 16)) !== MAGIC) throw corrupt('no database')
+  if (bytes.length < HEADER_BYTES || String.fromCharCode(...bytes.subarray(0, 16)) !== MAGIC)
+    throw corrupt('no database')
   const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const stored = head.getUint16(16)
   const pageSize = stored === 1 ? 65536 : stored
@@ -29,13 +31,13 @@ export function readHeader(bytes: Uint8Array): DatabaseHeader {
   const encoding = head.getUint32(56)
   // 0: nothing was ever written
   if (encoding > 1) throw unsupported('text that is not UTF-8')
-  const changes = head.getUint32(24)
-  const isCountValid = head.getUint32(92) === changes
+  // a count is left behind by writers that know of none
+  const isCountValid = head.getUint32(92) === head.getUint32(24)
   return {
     pageSize,
     usable,
     pageCount: isCountValid ? head.getUint32(28) : 0,
-    changes,
+    schemaCookie: head.getUint32(40),
     usesWal: head.getUint8(19) === 2,
   }
 }
@@ -79,6 +81,7 @@ export class Pages {
   readonly pageSize: number
   readonly usable: number
   readonly count: number
+  readonly schemaCookie: number
   /** Bytes read so far, those that were kept from before not counted. */
   bytesRead = 0
 
@@ -86,12 +89,14 @@ export class Pages {
   constructor(private readonly source: Source) {
     const { wal, fileSize } = source
     const first = wal?.index.frameOf(1)
-    const bytes = first === undefined ? source.readFile(0, HEADER) : wal!.read(wal!.index.offsetOf(first), HEADER)
+    const bytes =
+      first === undefined ? source.readFile(0, HEADER_BYTES) : wal!.read(wal!.index.offsetOf(first), HEADER_BYTES)
     const header = readHeader(bytes)
     if (wal && wal.index.end > 0 && wal.index.round.pageSize !== header.pageSize)
       throw corrupt('a log with other pages than its database')
     this.pageSize = header.pageSize
     this.usable = header.usable
+    this.schemaCookie = header.schemaCookie
     this.count = wal?.index.pageCount || header.pageCount || Math.floor(fileSize / header.pageSize)
   }
 

@@ -118,11 +118,23 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length
 }
 
+const SURROGATES = 0xd800
+
+/** By the bytes of UTF-8, which is the order of JavaScript's own units up to the surrogates. */
+function compareText(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length)
+  for (let i = 0; i < shorter; i++) {
+    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
+    if (x !== y) return x < SURROGATES && y < SURROGATES ? x - y : compareBytes(TO_UTF8.encode(a), TO_UTF8.encode(b))
+  }
+  return a.length - b.length
+}
+
 /** SQLite's order of values in an index of the plain (binary) collation: below 0, 0 or above 0. */
 export function compareValues(a: SqliteValue, b: SqliteValue): number {
   const byRank = rankOf(a) - rankOf(b)
   if (byRank !== 0 || a === null || b === null) return byRank
-  if (typeof a === 'string') return compareBytes(TO_UTF8.encode(a), TO_UTF8.encode(b as string))
+  if (typeof a === 'string') return compareText(a, b as string)
   if (typeof a === 'object') return compareBytes(a, b as Uint8Array)
   return a < (b as number) ? -1 : a > (b as number) ? 1 : 0
 }

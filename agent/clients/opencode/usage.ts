@@ -1,0 +1,219 @@
+/** Finds and reads what opencode records of its calls: in its databases, and in the files that it wrote before it had one. */
+import * as fs from 'node:fs'
+import type { ChangedSession, UsageReader, UsageState } from '#agent/clients/adapter.ts'
+import { changedAt, openIfThere, problemOf, type ReadProblem, readBudget } from '#agent/clients/record-file.ts'
+import {
+  countUsage,
+  emptyTally,
+  type FoundUsage,
+  raiseMark,
+  sessionUsage,
+  settle,
+  tallyFrom,
+  type UsageTally,
+} from '#agent/clients/tally.ts'
+import { DatabaseFile } from '#agent/sqlite/database-file.ts'
+import { SqliteFailure } from '#agent/sqlite/failure.ts'
+import { recordsOf, type StoredMessage } from './message.ts'
+import { databasesOf, nameOf, storageFolder } from './places.ts'
+import { generationsOf, StoredDatabase, type StoredSession, sessionsSince, TooManySessions } from './stored-database.ts'
+import { changedFiles, StoredFiles } from './stored-files.ts'
+import { type Store, type WalkMark, walk } from './walk.ts'
+
+const ID = /^[A-Za-z0-9_-]{1,128}$/
+/** Sessions in one batch. */
+const BATCH = 500
+/** An answer bears the moment in which it was begun, and may be written to this long after. */
+const ANSWER_MS = 12 * 3600_000
+const KEPT_MAX = 16
+/** No session's id: those begin with `ses_`. */
+const UNREAD = 'unread'
+
+export type OpencodeUsageState = UsageState &
+  UsageTally & {
+    client: 'opencode'
+    rateCard: string
+    model?: string
+    /** When the answer that `model` is of was begun. */
+    modelAtMs: number
+    /** By the name of a database and the kind of its tables, or `files`. */
+    marks: Record<string, WalkMark>
+  }
+
+const emptyState = (rateCard: string): OpencodeUsageState => ({
+  ...emptyTally(),
+  v: 1,
+  client: 'opencode',
+  rateCard,
+  modelAtMs: 0,
+  marks: {},
+})
+
+/** A state without what was counted. */
+export const marksOf = ({ rateCard, model, modelAtMs, marks }: OpencodeUsageState): OpencodeUsageState => ({
+  ...emptyState(rateCard),
+  ...(model === undefined ? {} : { model }),
+  modelAtMs,
+  marks,
+})
+
+/** Pages and the index of the log are kept between two reads; nothing of a message is. */
+const kept = new Map<string, DatabaseFile>()
+function databaseAt(path: string): DatabaseFile {
+  const known = kept.get(path)
+  if (known) return known
+  if (kept.size >= KEPT_MAX) kept.clear()
+  const file = new DatabaseFile(path, openIfThere)
+  kept.set(path, file)
+  return file
+}
+
+function problemIn(error: unknown): ReadProblem {
+  if (error instanceof SqliteFailure) return 'unreadable'
+  if (error instanceof TooManySessions) return 'too_many_files'
+  return problemOf(error)
+}
+
+type Heard = { stored: StoredMessage; session: string }
+type Part = { name: string; mark: WalkMark; more: boolean; found: boolean; heard: Heard[] }
+
+/** Reads on in one place, and changes nothing: a database may have to be read again. */
+function readStore(name: string, store: Store, root: string, state: OpencodeUsageState, budget: number): Part {
+  const heard: Heard[] = []
+  const before = state.marks[name] ?? { from: 0 }
+  const read = walk(store, root, before, budget, (stored, session) => heard.push({ stored, session }))
+  return { name, heard, ...read }
+}
+
+/** `UsageReader.readSession` for opencode. */
+export const readOpencodeSession: UsageReader<OpencodeUsageState>['readSession'] = (
+  home,
+  { sessionId },
+  before,
+  { rateCard, price },
+  limits,
+) => {
+  const state = tallyFrom(before, emptyState(rateCard))
+  const found: FoundUsage = { records: new Map(), addedPicoUsd: 0n }
+  const budget = readBudget(limits?.bytes)
+  let problem: ReadProblem | undefined
+  let more = false
+  let isKept = false
+  const take = ({ name, heard, mark, ...read }: Part, spent: number) => {
+    budget.left -= spent
+    more ||= read.more
+    isKept ||= read.found
+    if (!read.found) return
+    for (const { stored, session } of heard)
+      countMessage(state, found, price, stored, session === sessionId ? undefined : session)
+    state.marks[name] = mark
+  }
+  const attempt = (read: () => void) => {
+    if (budget.left <= 0) {
+      more = true
+      return
+    }
+    try {
+      read()
+    } catch (error) {
+      problem ??= problemIn(error)
+    }
+  }
+  if (ID.test(sessionId)) {
+    for (const path of databasesOf(home))
+      attempt(() => {
+        const parts = databaseAt(path).read(database =>
+          generationsOf(database).map(generation => {
+            const store = new StoredDatabase(database, generation)
+            const part = readStore(`${nameOf(path)}#${generation.name}`, store, sessionId, state, budget.left)
+            return { part, spent: store.spent() }
+          }),
+        )
+        for (const { part, spent } of parts ?? []) take(part, spent)
+      })
+    // a database took the files over; they stay where they are
+    if (!isKept)
+      attempt(() => {
+        const store = new StoredFiles(storageFolder(home))
+        const part = readStore('files', store, sessionId, state, budget.left)
+        take(part, store.spent())
+      })
+  }
+  // what could not be read elsewhere is another session's matter
+  if (isKept) problem = undefined
+  else if (!more) problem ??= 'no_transcript'
+  settle(state, found)
+  if (Object.keys(state.marks).length > 0) raiseMark(state)
+  return sessionUsage(state, found, { problem, more })
+}
+
+function countMessage(
+  state: OpencodeUsageState,
+  found: FoundUsage,
+  price: Parameters<typeof countUsage>[2],
+  stored: StoredMessage,
+  agentId: string | undefined,
+): void {
+  for (const record of recordsOf(stored)) {
+    if (agentId === undefined && record.atMs >= state.modelAtMs) {
+      state.model = record.model
+      state.modelAtMs = record.atMs
+    }
+    countUsage(state, found, price, { ...record, ...(agentId === undefined ? {} : { agentId }) })
+  }
+}
+
+/** `UsageReader.changedSessions` for opencode. */
+export const changedOpencodeSessions: UsageReader['changedSessions'] = function* (home, sinceMs) {
+  for (const path of databasesOf(home)) yield* changedIn(path, sinceMs)
+  yield* changedFiles(storageFolder(home), sinceMs)
+}
+
+function* changedIn(path: string, sinceMs: number): Generator<ChangedSession[]> {
+  const changedMs = changedAt(path)
+  // told as a session that cannot be read, so that whoever reads it hears why
+  const unread = [{ sessionId: UNREAD, transcriptPath: path, changedMs: changedMs ?? sinceMs }]
+  if (changedMs === undefined) {
+    if (fs.lstatSync(path, { throwIfNoEntry: false })) yield unread
+    return
+  }
+  if (Math.max(changedMs, changedAt(`${path}-wal`) ?? 0) < sinceMs) return
+  // a database that has come since may hold anything
+  const since = isNewer(path, sinceMs) ? 0 : Math.max(0, sinceMs - ANSWER_MS)
+  const after = new Map<string, string | undefined>()
+  for (let isMore = true; isMore; ) {
+    isMore = false
+    const batch: StoredSession[] = []
+    try {
+      const read = databaseAt(path).read(database =>
+        generationsOf(database)
+          .filter(({ name }) => !after.has(name) || after.get(name) !== undefined)
+          .map(generation => {
+            const from = { sinceMs: since, after: after.get(generation.name) ?? '', most: BATCH }
+            return { name: generation.name, ...sessionsSince(database, generation, from) }
+          }),
+      )
+      for (const { name, found, next } of read ?? []) {
+        after.set(name, next)
+        batch.push(...found)
+        isMore ||= next !== undefined
+      }
+    } catch {
+      yield unread
+      return
+    }
+    yield rootsOf(batch, path)
+  }
+}
+
+function isNewer(path: string, sinceMs: number): boolean {
+  const born = fs.lstatSync(path, { throwIfNoEntry: false })?.birthtimeMs ?? 0
+  return born >= sinceMs
+}
+
+/** Each session that a person began once, with the newest moment of its tree. */
+function rootsOf(batch: StoredSession[], transcriptPath: string): ChangedSession[] {
+  const newest = new Map<string, number>()
+  for (const { root, newestMs } of batch) if (ID.test(root)) newest.set(root, Math.max(newest.get(root) ?? 0, newestMs))
+  return [...newest].map(([sessionId, changedMs]) => ({ sessionId, transcriptPath, changedMs }))
+}
