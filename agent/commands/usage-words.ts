@@ -46,12 +46,21 @@ export function sentWords({ upload, heldBy = [] }: UsageStatus): Words[] {
 }
 
 /** What reading the clients' records has come to, as far as there is something to say. */
-export function readingWords({ reading, tagProblems, tooOld, unsound, retainDays, problem }: UsageStatus): Words[] {
+export function readingWords({
+  reading,
+  tagProblems,
+  brokeOff,
+  tooOld,
+  unsound,
+  retainDays,
+  problem,
+}: UsageStatus): Words[] {
   const words: Words[] = []
   const say = (text: string, warns = false) => words.push(['usage', text, warns])
   if (reading.running) say(`reading the clients’ records: ${reading.done} of ${count(reading.of, 'session')}`)
   if (reading.problems > 0) say(`${count(reading.problems, 'session')} could not be read`, true)
   if (problem !== undefined) say(`the ledger could not be written: ${plain(problem, 200)}`, true)
+  if (brokeOff > 0) say(`${count(brokeOff, 'call')} broke off: what was used until then is counted, and marked`)
   if (tooOld > 0) say(`${count(tooOld, 'call')} older than ${retainDays} days left out`)
   if (unsound > 0) say(`${count(unsound, 'call')} with impossible token counts left out`, true)
   for (const { file, line, message, remedy } of tagProblems)

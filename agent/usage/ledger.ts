@@ -54,6 +54,8 @@ export class Ledger {
   private isOpen = false
   /** The newest place line of each session in each day's file that this process has written. */
   private readonly placed = new Map<string, string>()
+  /** Calls that broke off and were not seen whole since. */
+  private readonly broken = new Set<string>()
   /** Calls that were not taken, since the start: older than what is kept, and with counts that no call can have. */
   tooOld = 0
   unsound = 0
@@ -94,6 +96,11 @@ export class Ledger {
     this.isOpen = true
   }
 
+  /** How many calls broke off; what they had used until then is counted. */
+  get brokeOff(): number {
+    return this.broken.size
+  }
+
   /** Whether a call stands there with these counts. */
   has(client: string, record: Pick<UsageRecord, 'key' | 'requestId' | 'tokens' | 'partial'>): boolean {
     const { key, requestId, tokens, partial } = record
@@ -125,6 +132,8 @@ export class Ledger {
     const request = before?.request || (q === '' ? 0 : nameOf(q))
     const known = { day: before?.day ?? day, request, counts: contentName(line) }
     this.index.set(key, known)
+    if (line.b === 1) this.broken.add(key)
+    else if (this.broken.size > 0) this.broken.delete(key)
     if (line.x === 'call') for (const id of [k, q]) if (id !== '') this.index.set(`told ${id}`, known)
     if (line.x === undefined && q !== '') this.index.set(`${c} req ${q}`, known)
   }

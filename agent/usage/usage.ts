@@ -24,6 +24,7 @@ export type UsageStatus = {
   reading: CollectProgress
   days: number
   retainDays: number
+  brokeOff: number
   tooOld: number
   unsound: number
   tagProblems: TagProblem[]
@@ -269,12 +270,13 @@ export class Usage {
     const spend = spendOf(set)
     const upload = this.uploader.state()
     const telemetry = this.telemetry.state()
-    const { tooOld, unsound } = this.ledger
+    const { brokeOff, tooOld, unsound } = this.ledger
     const byEnvironment = spend?.attribution.some(({ when }) => when.environment !== undefined) ?? false
     return {
       reading: this.collector.progress,
       days: ledgerDays(this.runtime.home).length,
       retainDays: RETAIN_DAYS,
+      brokeOff,
       tooOld,
       unsound,
       tagProblems: this.attributor.tagProblems(),

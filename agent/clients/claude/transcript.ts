@@ -107,6 +107,19 @@ function usageByModel(model: string, usage: Json): [suffix: string, model: strin
   return [['', named, own], ...others]
 }
 
+/** The first version of which it was measured that a whole response carries `stop_details`. */
+const TELLS_WHOLE = [2, 1, 332] as const
+
+/** Whether a response's stream broke off: the client then makes up a reason for its stop, and has no details of it. */
+function brokeOff({ version }: Json, message: Json): boolean {
+  if (typeof message.stop_reason !== 'string' || 'stop_details' in message) return false
+  const parts =
+    typeof version === 'string' ? /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})/.exec(version)?.slice(1).map(Number) : undefined
+  const different = parts?.findIndex((part, i) => part !== TELLS_WHOLE[i])
+  if (parts === undefined || different === undefined) return false
+  return different === -1 || parts[different]! > TELLS_WHOLE[different]!
+}
+
 const DECLINED = /^The user doesn't want to (?:proceed with|take) this/
 
 function readResult(line: Json, block: Json, atMs: number): SeenToolResult | undefined {
@@ -162,6 +175,7 @@ function readLine(state: ClaudeUsageState, found: Found, line: Json, price: Pric
   const cwd = pathOf(line.cwd)
   const beside = {
     ...agent,
+    ...(brokeOff(line, message) ? { partial: true } : {}),
     ...(requestId === '' ? {} : { requestId }),
     ...(cwd === undefined ? {} : { cwd }),
   }

@@ -169,6 +169,23 @@ describe('counting once', () => {
     expect(usd(read())).toBe('20')
   })
 
+  test('a response whose stream broke off counts what it had used, and is marked; of older versions nobody knows', () => {
+    const ended = (version: string | undefined, more: object) => {
+      const line = response({ usage: { output_tokens: 1 } })
+      return { ...line, version, message: { ...line.message, ...more } }
+    }
+    write([
+      ended('2.1.332', { stop_reason: 'end_turn' }),
+      ended('2.1.332', { stop_reason: 'end_turn', stop_details: null }),
+      ended('2.1.331', { stop_reason: 'end_turn' }),
+      ended('2.2.0', { stop_reason: 'tool_use' }),
+      ended('10.0.0-beta', { stop_reason: 'tool_use' }),
+      ended('2.1.332', { stop_reason: null }),
+      ended(undefined, { stop_reason: 'end_turn' }),
+    ])
+    expect(read().records.map(({ partial = false }) => partial)).toEqual([true, false, false, true, true, false, false])
+  })
+
   test('the client’s own error messages and empty usage count nothing', () => {
     write([response({ model: '<synthetic>' }), response({ usage: {} }), response({ usage: { output_tokens: -5 } })])
     expect(usd(read())).toBe('0')
