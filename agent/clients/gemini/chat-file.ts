@@ -110,7 +110,7 @@ function readChat(
   budget.left -= read.bytes.length
   readDocument(context, read.bytes)
   // one that is half-written is read again when it has changed
-  if (read.mark !== undefined) state.whole[name] = read.mark
+  state.whole[name] = read.mark
   return false
 }
 

@@ -161,13 +161,29 @@ describe('sums at the end of a run', () => {
   test('of a rewritten file are not held against those of the file before', () => {
     write([start(), end({ 'gpt-5.5': metric(1, 30, 3) }, { eventsFileSizeBytes: 1 })])
     const first = read()
+    write([start(), end({ 'gpt-5.5': metric(1, 31, 4) }, { eventsFileSizeBytes: 1 })])
+    expect(counts(read(first))).toEqual([[31, 0, 0, 4]])
+  })
+
+  test('that are not said to go on are of their own run, however they compare', () => {
     write([
       start(),
-      call({ inputTokens: 1 }),
-      end({}, {}),
-      end({ 'gpt-5.5': metric(1, 31, 4) }, { eventsFileSizeBytes: 1 }),
+      end({ 'gpt-5.5': metric(1, 30, 3) }),
+      event('session.resume', {}),
+      end({ 'gpt-5.5': metric(1, 31, 4) }),
     ])
-    expect(sum([read(first)])).toEqual([32, 0, 0, 4])
+    expect(counts(read())).toEqual([
+      [30, 0, 0, 3],
+      [31, 0, 0, 4],
+    ])
+  })
+
+  test('count where the run before was cut off in telling of its calls', () => {
+    write([start(), call({ inputTokens: 10 }), event('session.resume', {}), end({ 'gpt-5.5': metric(1, 31, 4) })])
+    expect(counts(read())).toEqual([
+      [10, 0, 0, 0],
+      [31, 0, 0, 4],
+    ])
   })
 
   test('of a model with absurd counts are refused, the others stay', () => {
