@@ -17,6 +17,7 @@ const RIGHTS = {
   'member.invite': { from: 'admin', methods: OWN_SIGN_IN },
   'member.change_role': { from: 'admin', methods: OWN_SIGN_IN },
   'member.remove': { from: 'admin', methods: OWN_SIGN_IN },
+  'member.sign_out': { from: 'admin', methods: OWN_SIGN_IN },
   'laptop.lost': { from: 'admin', methods: OWN_SIGN_IN },
   /** A join line for a machine of one's own; for somebody else's it takes `machine.add_for_others`. */
   'machine.add': { from: 'member', methods: OWN_SIGN_IN },

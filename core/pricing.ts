@@ -90,6 +90,8 @@ export type CompiledEntry = {
   untilMs?: number | undefined
   rates: AxisRates
   long: { above: number; rates: AxisRates } | undefined
+  /** The axes that have a price of their own; on the others another stands in. */
+  told: readonly PriceAxis[]
 }
 /** `fromEver`: the first entry holds before its day too. A card's does; an organisation's price for a model of its own does not. */
 export type CompiledRow = { provider: string; id: string; entries: readonly CompiledEntry[]; fromEver: boolean }

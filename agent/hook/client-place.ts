@@ -1,7 +1,8 @@
 /**
- * Where the agent programs of this machine's developer keep their things, as it was where the hooks were installed. A hook
- * starts the daemon with its own environment, in which a project's settings can plant another home: the daemon would look for
- * records there, find none, and know no session's cost nor what it used. For the process that a client starts: built-in
+ * Where the agent programs of this machine's developer keep their things, and whose certificates are trusted beside the
+ * system's, as it was where the hooks were installed. A hook starts the daemon with its own environment, in which a project's
+ * settings can plant others: the daemon would look for records elsewhere, find none, and know no session's cost nor what it
+ * used; or it would give this machine's token to whoever answers in the control plane's name. For the process that a client starts: built-in
  * modules only.
  */
 import { join } from 'node:path'
@@ -19,6 +20,7 @@ export const CLIENT_PLACES = [
   'GEMINI_CLI_HOME',
   'OPENCODE_DB',
   'XDG_DATA_HOME',
+  'NODE_EXTRA_CA_CERTS',
 ] as const
 const FILE_MAX = 64 * 1024
 

@@ -23,7 +23,6 @@ const INHERITED = [
   'SystemRoot',
   'XDG_CONFIG_HOME',
   'XDG_RUNTIME_DIR',
-  'NODE_EXTRA_CA_CERTS',
 ] as const
 
 /** Two hooks at once start one daemon; a failed start may be tried again after this. */

@@ -55,7 +55,8 @@ function compileEntries(row: RateRow, kind: CompiledEntry['kind']): CompiledEntr
       ? { above: entry.long.above, rates: compileFigures(entry.long, entry, `${where} long`) }
       : undefined
     const name = `${kind}:${where}@${from ?? 'ever'}`
-    return { kind, name, from, fromMs, untilMs, rates: compileFigures(entry, undefined, where), long }
+    const told = PRICE_AXES.filter(axis => (entry[axis] ?? entry.long?.[axis]) != null)
+    return { kind, name, from, fromMs, untilMs, rates: compileFigures(entry, undefined, where), long, told }
   })
   if (entries.length === 0) throw bad(`${where} has no prices`)
   entries.sort((a, b) => (a.fromMs < b.fromMs ? -1 : a.fromMs > b.fromMs ? 1 : 0))
@@ -123,15 +124,24 @@ function claims(rows: readonly RateRow[]): Set<string> {
 
 type Bound = { rates: Record<PriceAxis, bigint>; setBy: Record<PriceAxis, string> }
 
-/** Lifts the bound to the dearest price on each axis that a row ever has. */
+/** Lifts the bound to the dearest price on each axis that a row ever names: what stands in for one that it has not is no price of it. */
 function raise(bound: Bound, { entries, id }: CompiledRow): void {
-  for (const { rates, long } of entries)
-    for (const axis of PRICE_AXES)
+  for (const { rates, long, told } of entries)
+    for (const axis of told)
       for (const rate of long ? [rates[axis], long.rates[axis]] : [rates[axis]])
         if (bound.rates[axis] === undefined || rate > bound.rates[axis]) {
           bound.rates[axis] = rate
           bound.setBy[axis] = id
         }
+}
+
+/** An axis that no model has a price on is bounded by the one that stands in for it. */
+function complete({ rates, setBy }: Bound): void {
+  for (const axis of ['output', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'webSearches'] as const) {
+    const next = FALLS_TO[axis] ?? (axis === 'output' ? 'input' : undefined)
+    rates[axis] ??= next ? rates[next] : 0n
+    setBy[axis] ??= setBy[next ?? 'input']
+  }
 }
 
 /**
@@ -169,5 +179,6 @@ export function compileRates(card: RateCard, policy: UnpricedPolicy, overrides?:
   for (const row of new Set([...byId.values()].flat()))
     if (sourceOf.get(row)?.chat !== false && policy.providers.includes(row.provider)) raise(bound, row)
   if (bound.rates.input === undefined) throw bad('no chat model of the enabled providers')
+  complete(bound)
   return { name: overrides ? `${card.name}+${overrides.name}` : card.name, byId, policy, bound }
 }

@@ -205,7 +205,7 @@ export async function signOutEverywhere(ctx: FeatureContext, input: { id: string
   const { actor } = ctx
   if (actor.kind !== 'member') throw new AppError('FORBIDDEN', 'Only a signed-in person can do this.')
   if (actor.memberId === input.id) demandOwnSignIn(actor)
-  else demand(actor, 'member.remove')
+  else demand(actor, 'member.sign_out')
   return ctx.db.$transaction(async tx => {
     const member = actor.memberId === input.id ? { id: actor.memberId } : await loadBelow(tx, actor, input.id)
     await endLogins(tx, member.id, ctx.now)

@@ -118,6 +118,23 @@ describe("an organisation's price", () => {
       ]).toEqual(['7 override', '10 card', '6 override'])
   })
 
+  test('the bound has an axis from models that have a price on it, and not from what stands in for one that has none', () => {
+    const cards = (...rows: RateRow[]) => compileRates({ name: 'c', rows }, DEFAULT_UNPRICED).bound
+    const old = row('old', [{ input: '8', output: '24' }])
+    const cached = row('cached', [{ input: '5', output: '25', cacheRead: '0.5' }])
+    expect(cards(old, cached).setBy).toEqual({
+      input: 'old',
+      output: 'cached',
+      cacheRead: 'cached',
+      cacheWrite5m: 'old',
+      cacheWrite1h: 'old',
+      webSearches: 'old',
+    })
+    expect(cards(old, cached).rates).toMatchObject({ cacheRead: 500_000n, cacheWrite5m: 8_000_000n })
+    expect(cards(old).rates.cacheRead).toBe(8_000_000n)
+    expect(picoToUsd(builtInRates().bound.rates.cacheRead * 1_000_000n)).toBe('1.5')
+  })
+
   test('of a model of its own is none before its day: the bound holds', () => {
     const rates = withOverrides(row('own', [{ from: '2026-03-01', input: '1', output: '1' }], { aliases: ['alias'] }))
     expect(priceOn(rates, 'own', '2026-02-28')).toBe('10 fallback')

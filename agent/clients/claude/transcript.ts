@@ -103,7 +103,7 @@ function usageByModel(model: string, usage: Json): [suffix: string, model: strin
   }
   // a faster speed has prices of its own, which the plain id must not stand for
   const speed = idOf(usage.speed)
-  const named = speed === undefined || speed === 'standard' ? model : `${model} (${speed})`
+  const named = speed === undefined || speed === 'standard' ? model : `${model}:${speed}`
   return [['', named, own], ...others]
 }
 

@@ -240,7 +240,7 @@ describe('the provider’s usage on disjoint axes', () => {
     write([response({ model: 'claude-haiku-5-5' }), response({ usage: { output_tokens: 1_000_000, speed: 'fast' } })])
     const usage = read()
     expect(usd(usage)).toBe('150')
-    expect(usage).toMatchObject({ fallback: true, unpricedModels: ['claude-haiku-5-5', 'claude-opus-5-5 (fast)'] })
+    expect(usage).toMatchObject({ fallback: true, unpricedModels: ['claude-haiku-5-5', 'claude-opus-5-5:fast'] })
     write([response({ usage: { output_tokens: 1_000_000, speed: 'standard' } })])
     expect(usd(read())).toBe('20')
   })

@@ -239,13 +239,19 @@ describe('the process that a client starts', () => {
       expect(started!.env).not.toHaveProperty(name)
   })
 
-  it('the daemon looks for sessions where the hooks were installed, whatever a project’s settings call home', async () => {
-    const planted = { HOME: '/tmp/planted', CLAUDE_CONFIG_DIR: '/tmp/planted/.claude', GEMINI_CLI_HOME: '/tmp/planted' }
+  it('the daemon looks for sessions and trusts certificates as where the hooks were installed, whatever a project’s settings say', async () => {
+    const planted = {
+      HOME: '/tmp/planted',
+      CLAUDE_CONFIG_DIR: '/tmp/planted/.claude',
+      GEMINI_CLI_HOME: '/tmp/planted',
+      NODE_EXTRA_CA_CERTS: '/tmp/planted/ca.pem',
+    }
     writeFileSync(clientPlaceFile(home), JSON.stringify(clientPlaceOf({ HOME: folder, COPILOT_HOME: '/moved' })))
     await hook('Stop', undefined, planted)
     const started = await startedDaemon()
     expect(started!.env).toMatchObject({ HOME: folder, COPILOT_HOME: '/moved' })
-    for (const name of ['CLAUDE_CONFIG_DIR', 'GEMINI_CLI_HOME']) expect(started!.env).not.toHaveProperty(name)
+    for (const name of ['CLAUDE_CONFIG_DIR', 'GEMINI_CLI_HOME', 'NODE_EXTRA_CA_CERTS'])
+      expect(started!.env).not.toHaveProperty(name)
   })
 
   it.each(['', '[]', 'null', '{"HOME":7}'])(

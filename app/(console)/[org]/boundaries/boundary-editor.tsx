@@ -55,6 +55,7 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
   const [closed, setClosed] = useState(readOnly)
   const [reviewing, setReviewing] = useState(false)
   const [stale, setStale] = useState<InForce>()
+  const [toldOfDraft, setToldOfDraft] = useState(false)
 
   const shown = useDeferredValue(text)
   const analysis = useMemo(() => analyse(shown), [shown])
@@ -124,8 +125,16 @@ export function BoundaryEditor({ org, orgName, memberId, current, bindings, read
             {readOnlyWhy}
           </Banner>
         )}
-        {draft.found && dirty && !overtaken && (
-          <Banner kind="note" title="Your draft is back.">
+        {draft.found && dirty && !overtaken && !toldOfDraft && (
+          <Banner
+            kind="note"
+            title="Your draft is back."
+            action={
+              <Button size="sm" onClick={() => setToldOfDraft(true)}>
+                Got it
+              </Button>
+            }
+          >
             It was kept in this browser <Time at={draft.found.savedAt} show="relative" />, on top of{' '}
             {base.version === 0 ? 'an empty set' : `version ${base.version}`}.
           </Banner>

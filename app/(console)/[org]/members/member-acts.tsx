@@ -41,7 +41,7 @@ export function MemberActs({ org, member, reader }: { org: string; member: Membe
   const { id, name, self } = member
   const below = mayGive(reader.role, member.role)
   const mayRole = reader.rights.includes('member.change_role') && below
-  const maySignOut = self ? reader.ownSignIn : reader.rights.includes('member.remove') && below
+  const maySignOut = self ? reader.ownSignIn : reader.rights.includes('member.sign_out') && below
   const mayLost = self ? reader.ownSignIn : reader.rights.includes('laptop.lost')
   const mayRemove = reader.rights.includes('member.remove') && below
   if (!mayRole && !maySignOut && !mayLost && !mayRemove) return null
