@@ -7,7 +7,7 @@ import { buildConnector } from '#agent/build.mjs'
 
 /** What a machine downloads. A new package shows up here before it shows up on a thousand machines. */
 const PACKAGES = ['yaml', 'zod']
-const HOLDPOINT_BYTES = 1_200_000
+const HOLDPOINT_BYTES = 1_500_000
 /** Started on every call of an agent: Node reads and compiles it each time. */
 const HOOK_BYTES = 24_000
 const HOOK_FILES = /^(agent\/(hook|guard)\/|agent\/regular-file\.ts$|core\/)/
