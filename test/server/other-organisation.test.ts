@@ -73,6 +73,7 @@ const PROCEDURES: Record<string, Case> = {
   'boundary.version': { input: () => ({ version: 1 }), expect: 'own' },
   'boundary.rollBack': { input: () => ({ version: 1, note: 'x', etag: '"0"' }), expect: 'own' },
   'budget.list': ownOnly,
+  'budget.fullest': ownOnly,
   'budget.get': at(() => ({ name: 'elsewhere-budget' })),
   'budget.save': {
     input: () => ({ budget: { name: 'x', amount: 1, window: 'daily' }, note: 'x', etag: '"0"' }),

@@ -25,10 +25,10 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
   const actor = await requireActor(org)
   const caller = await api()
   const seen = await caller.approval.position({ org })
-  const [overview, spend, budgets] = await Promise.all([
+  const [overview, spend, fullest] = await Promise.all([
     caller.overview.get({ org }),
     spendThisMonth(org),
-    caller.budget.list({ org }),
+    caller.budget.fullest({ org }),
   ])
   const rights: readonly Right[] = rightsOf(actor)
   const { hasMachine, hasMembers, hasRules } = overview.setup
@@ -63,7 +63,7 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
             href={`/${org}/machines`}
             note={machinesNote(overview)}
           />
-          <SpendTile org={org} report={spend} budgets={budgets.budgets} />
+          <SpendTile org={org} report={spend} fullest={fullest} />
           <StatTile
             label="Met in the last 7 days"
             value={formatPlural(

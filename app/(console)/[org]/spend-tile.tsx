@@ -2,17 +2,13 @@ import { formatPercent } from '#app/_ui/format.ts'
 import { Name } from '#app/_ui/name.tsx'
 import { StatTile } from '#app/_ui/stat-tile.tsx'
 import { moneyText } from '#core/spend/round.ts'
-import type { Budget } from './spend/budgets/words.ts'
 import { figureOfShown, type Report } from './spend/figures.ts'
 
-type Props = { org: string; report: Report; budgets: readonly Budget[] }
+type Props = { org: string; report: Report; fullest: { name: string; usedPct: number } | null }
 
 /** What was spent this month, and the budget of which the largest part is used. */
-export function SpendTile({ org, report, budgets }: Props) {
+export function SpendTile({ org, report, fullest }: Props) {
   const { amount, atMost } = figureOfShown(report.total, 'equivalent')
-  const [fullest] = budgets
-    .flatMap(({ name, shares }) => shares.map(({ label, usedPct }) => ({ name, label, usedPct })))
-    .sort((a, b) => b.usedPct - a.usedPct)
   return (
     <StatTile
       label="Spend this month, list price"

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { NOTE_MAX } from '#core/limits.ts'
 import { dropBudget, saveBudget } from '../../features/budget/edit.ts'
-import { getBudget, listBudgets } from '../../features/budget/read.ts'
+import { fullestBudget, getBudget, listBudgets } from '../../features/budget/read.ts'
 import { inOrg, router } from '../trpc.ts'
 
 const name = z.string().min(1).max(63)
@@ -11,6 +11,7 @@ const budget = z.record(z.string().max(40), z.unknown())
 
 export const budgetRouter = router({
   list: inOrg.query(({ ctx }) => listBudgets(ctx.feature)),
+  fullest: inOrg.query(({ ctx }) => fullestBudget(ctx.feature)),
   get: inOrg
     .input(z.object({ name, value: z.string().max(100).optional() }))
     .query(({ ctx, input }) => getBudget(ctx.feature, input)),

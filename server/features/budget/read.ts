@@ -1,7 +1,7 @@
 import type { MemberActor } from '#core/actor.ts'
 import type { Budget } from '#core/budget/budget.ts'
 import { type DaySpend, type Forecast, forecast } from '#core/budget/forecast.ts'
-import { isExhausted, stepsReached, usedPct } from '#core/budget/use.ts'
+import { fullest, isExhausted, stepsReached, usedPct } from '#core/budget/use.ts'
 import { resetLabel, type Window, windowAt, windowText } from '#core/budget/window.ts'
 import { dateText, startOfDay, wallDay } from '#core/budget/zone.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
@@ -13,7 +13,7 @@ import { figuresSeenIn } from '../spend/grant.ts'
 import { budgetsInForce, type InForce } from './in-force.ts'
 import { type CurrencySpend, spendIn } from './ledger.ts'
 import { ownersOf } from './tell.ts'
-import { type Count, countNow, type People, personsIn, sumBudget } from './use.ts'
+import { type Count, countNow, type People, peopleOf, personsIn, sumBudget } from './use.ts'
 
 /** Eight weeks and a day: what a forecast is made from. */
 const HISTORY_DAYS = 57
@@ -82,6 +82,30 @@ export async function listBudgets(ctx: Ctx) {
     budgets: await viewsOf(ctx, inForce, counts, people),
     coverage: await coverageOf(ctx),
   }
+}
+
+/** The budget, or one value's share, of which the largest part is used, at the last count: cheap enough for every look. */
+export async function fullestBudget(ctx: Ctx): Promise<{ name: string; usedPct: number; at: Date } | null> {
+  const { orgId } = ctx.actor
+  const { budgets } = await budgetsInForce(ctx.db, orgId)
+  if (budgets.length === 0) return null
+  const rows = await ctx.db.$queryRaw<{ budget: string; value: string; windowId: string; used: string; at: Date }[]>`
+    select budget, value, "windowId", used::text, at from "BudgetCut"
+    where "orgId" = ${orgId} and "windowStart" <= ${ctx.now} and "windowEnd" > ${ctx.now}`
+  const machines = budgets.some(isOfPersons) ? (await peopleOf(ctx.db, orgId)).machines : []
+  const seen = await figuresSeenIn(ctx)
+  const uses = budgets.flatMap(budget => {
+    const { id } = windowAt(budget.window, budget.zone, ctx.now.getTime())
+    const limit = parseDecimal(budget.amount)!
+    return rows
+      .filter(row => row.budget === budget.name && row.windowId === id)
+      .filter(
+        ({ value }) => seen === 'everybody' || (personsIn(budget, value, machines) ?? []).every(one => seen.has(one)),
+      )
+      .map(({ used, at }) => ({ name: budget.name, at, limit, used: parseDecimal(used)! }))
+  })
+  const found = fullest(uses)
+  return found ? { name: found.name, usedPct: usedPct(found).value / MICROS_PER_UNIT, at: found.at } : null
 }
 
 /** One budget with what was spent on each day of its window: the days add up to what is used. */

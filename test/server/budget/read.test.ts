@@ -4,7 +4,7 @@ import { isAppError } from '#core/error.ts'
 import type { UsageBucket } from '#core/usage/upload.ts'
 import { cutBudgets } from '#server/features/budget/cut.ts'
 import { dropBudget, saveBudget } from '#server/features/budget/edit.ts'
-import { getBudget, listBudgets } from '#server/features/budget/read.ts'
+import { fullestBudget, getBudget, listBudgets } from '#server/features/budget/read.ts'
 import { reserve } from '#server/features/budget/reserve.ts'
 import { budgetsFor } from '#server/features/budget/serve.ts'
 import { currentRuleSet } from '#server/features/rule-set-history.ts'
@@ -112,6 +112,34 @@ describe('what the page shows', () => {
     const later = await listBudgets(owner(new Date(NOW.getTime() + 3 * 3600_000)))
     expect(later.coverage).toMatchObject({ reporting: 0, silent: [{ label: 'dana-laptop', since: NOW }] })
     expect(later.budgets[0]!.shares[0]).toMatchObject({ reserved: '0' })
+  })
+
+  it('the fullest at the last count is that of the list, in each budget’s own currency, and of persons for themselves', async () => {
+    expect(await fullestBudget(owner())).toBeNull()
+    await publish(
+      db.prisma,
+      org,
+      `budgets:
+  - { name: wide, amount: 100, window: monthly }
+  - { name: euro, amount: 4, window: monthly, currency: EUR }
+  - { name: each, amount: 4, window: monthly, for: { member: "*" } }
+exchange:
+  - { currency: EUR, from: 2026-01-01, per_usd: "0.5" }
+`,
+    )
+    await send('2026-11-17', [bucketOf()])
+    expect(await fullestBudget(owner())).toBeNull()
+    await cutBudgets({ db: db.prisma, now: NOW, random }, org.id)
+    await send('2026-11-18', [bucketOf({ quarter: 1 })])
+    // Dana's 3 dollars are three quarters of her share, and the organisation's three eighths of 4 euros.
+    expect(await fullestBudget(owner())).toEqual({ name: 'euro', usedPct: 37.5, at: NOW })
+    const dana = contextOf(db.prisma, actorOf(org, machine.actor.memberId, 'member'), NOW)
+    expect(await fullestBudget(dana)).toEqual({ name: 'each', usedPct: 75, at: NOW })
+    await cutBudgets({ db: db.prisma, now: new Date(NOW.getTime() + 1000), random }, org.id)
+    const shares = (await listBudgets(owner())).budgets.flatMap(one => one.shares.map(share => share.usedPct))
+    expect((await fullestBudget(owner()))!.usedPct).toBe(Math.max(...shares))
+    const december = new Date('2026-12-03T00:00:00Z')
+    expect(await fullestBudget(owner(december))).toBeNull()
   })
 
   it('what is shown is what machines are told and what reservations are decided by', async () => {
