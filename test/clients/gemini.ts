@@ -1,5 +1,5 @@
 /** The real Gemini CLI on a bench: headless runs and the chats they leave. */
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Bench,
@@ -77,13 +77,4 @@ export async function runGeminiOn(bench: Bench, run: GeminiRun): Promise<Finishe
     timeoutMs: run.timeoutMs ?? 60_000,
   })
   return { ...finished, requests: (await bench.stub.requests()).slice(seen) }
-}
-
-/** The chat files below the client's folder, sorted by name. */
-export function chatFiles(bench: Bench): string[] {
-  const root = join(bench.home, '.gemini/tmp')
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter(name => /\/chats\/.*\.jsonl?$/.test(name))
-    .map(name => join(root, name))
-    .sort()
 }

@@ -335,6 +335,15 @@ describe('finding the session', () => {
     expect(read().records).toHaveLength(1)
   })
 
+  test('in all the files of its id: a resumed one leaves a second file', () => {
+    write([head(), message({ input: 1 })])
+    const first = read()
+    write([head(), { $set: { messages: [message(undefined)] } }], file.replace('12-00', '12-01'))
+    append(message({ input: 2 }))
+    expect(counts(read(first))).toEqual([[2, 0, 0]])
+    expect([...gemini.usage.changedSessions(home, 0)].flat().map(({ sessionId }) => sessionId)).toEqual([ID])
+  })
+
   test('by its whole id, not by the beginning that its file is named by', () => {
     write([head(), message({ input: 1 })])
     expect(read(undefined, { sessionId: ID.replace(/1$/, '2') })).toMatchObject({
