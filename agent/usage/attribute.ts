@@ -7,6 +7,7 @@ import type { SpendRules } from '#core/rules/shape.ts'
 import { type Attributed, attribute, type SessionFacts, tagsByRules } from '#core/usage/attribution.ts'
 import type { Covered } from '#core/usage/bucket.ts'
 import type { DeclaredCover } from '#core/usage/declared-cover.ts'
+import { NO_RENAMES, type RenameMap, renamedTags, renameMap } from '#core/usage/renames.ts'
 import { NO_TAGS, type Tags } from '#core/usage/tags.ts'
 import type { Place } from './place.ts'
 import { repositoryOf, repositoryTags } from './work-tree.ts'
@@ -116,7 +117,17 @@ export function attributionOf(place: Place, rules: SpendRules | undefined, self:
       tags[key] = value
       from[key] = 'organisation'
     }
-  return { tags, from }
+  // what a person or a rule still calls by its old name is recorded by what it is called now
+  return { tags: renamedTags(renamesOf(rules), tags), from }
+}
+
+const maps = new WeakMap<SpendRules, RenameMap>()
+
+function renamesOf(rules: SpendRules | undefined): RenameMap {
+  if (rules === undefined || rules.renames.length === 0) return NO_RENAMES
+  const map = maps.get(rules) ?? renameMap(rules.renames)
+  maps.set(rules, map)
+  return map
 }
 
 const read = new WeakMap<TrustedRuleSet, ReturnType<typeof readSpend>>()

@@ -46,3 +46,12 @@ export function renamedTags(map: RenameMap, tags: Tags): Tags {
   }
   return changed ?? tags
 }
+
+/** Lists of values as they read now: each once, renamed ones as what they are called. */
+export const renamedLists = (
+  map: RenameMap,
+  lists: Readonly<Record<string, readonly string[]>>,
+): Record<string, readonly string[]> =>
+  Object.fromEntries(
+    Object.entries(lists).map(([key, values]) => [key, [...new Set(values.map(one => renamedValue(map, key, one)))]]),
+  )

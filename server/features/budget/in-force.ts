@@ -2,6 +2,7 @@ import { readRules } from '#core/boundary/read-rules.ts'
 import type { RuleSet } from '#core/rule-set.ts'
 import { readSpend } from '#core/rules/json.ts'
 import { compileExchange, type ExchangeRates } from '#core/spend/exchange.ts'
+import { renamedLists, renameMap } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
 
@@ -33,7 +34,9 @@ export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
     select: { jws: true },
   })
   const set = storedPayload<RuleSet>(jws)
-  const { budgets, tags, exchange } = readSpend(set)
+  const { budgets, tags: lists, renames, exchange } = readSpend(set)
+  // a budget for each value has one for what values are called now
+  const tags = renamedLists(renameMap(renames), lists)
   const read = { version, budgets, tags, exchange: compileExchange(exchange), budgetRules: readersOf(set) }
   if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
   kept.set(key, read)

@@ -1,9 +1,11 @@
 import { DAY_MS, dateText, startOfDay, wallDay } from '#core/budget/zone.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { type ExchangeRates, perUsdOn, rateChanges, utcDay } from '#core/spend/exchange.ts'
+import { renamedTags } from '#core/usage/renames.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
+import { renamesInForce } from '../spend/renames.ts'
 
 const { sql } = Prisma
 
@@ -41,7 +43,8 @@ export async function spendBetween(
   const ids = `{${[...new Set(sums.map(({ seriesId }) => seriesId))].join(',')}}`
   const series = await tx.$queryRaw<Series[]>`
     select id, "machineId", "memberId", tags, covered, rate from "UsageSeries" where "orgId" = ${orgId} and id = any(${ids}::int[])`
-  const byId = new Map(series.map(({ id, ...rest }) => [id, rest]))
+  const renames = await renamesInForce(tx, orgId)
+  const byId = new Map(series.map(({ id, tags, ...rest }) => [id, { ...rest, tags: renamedTags(renames, tags) }]))
   return sums.map(({ span, seriesId, cost }) => ({ span, ...byId.get(seriesId)!, cost: parseDecimal(cost)! }))
 }
 

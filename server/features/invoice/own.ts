@@ -1,8 +1,10 @@
 import { parseDecimal } from '#core/decimal.ts'
 import type { OwnAmount } from '#core/invoice/reconcile.ts'
 import { unitPrices } from '#core/pricing.ts'
+import { type RenameMap, renamedValue } from '#core/usage/renames.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
+import { renamesInForce } from '../spend/renames.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
 
 /** What we reckon of a provider in a month (UTC), in pico-dollars. */
@@ -28,11 +30,12 @@ export async function ownOfMonth(db: Tx, orgId: string, provider: string, month:
   const [state] = await db.$queryRaw<{ mark: string }[]>`
     select md5(coalesce(string_agg(concat_ws(' ', "machineId", day, digest, cost, "ruleVersion"), ',' order by day, "machineId"), '')) as mark
     from "UsageDay" where "orgId" = ${orgId} and day >= ${from}::date and day < ${to}::date`
-  const key = `${orgId} ${provider} ${month} ${state!.mark}`
+  const renames = await renamesInForce(db, orgId)
+  const key = `${orgId} ${provider} ${month} ${state!.mark} ${JSON.stringify(renames)}`
   const held = kept.get(key)
   if (held) return held
   const sums = await readSums(db, orgId, provider, from, to)
-  const own = await addUp(db, orgId, sums)
+  const own = await addUp(db, orgId, sums, renames)
   if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
   kept.set(key, own)
   return own
@@ -68,7 +71,7 @@ function readSums(db: Tx, orgId: string, provider: string, from: string, to: str
     group by 1, 2, 3, 4, 5, 6, 7, 8`
 }
 
-async function addUp(db: Tx, orgId: string, sums: readonly Sum[]): Promise<OwnMonth> {
+async function addUp(db: Tx, orgId: string, sums: readonly Sum[], renames: RenameMap): Promise<OwnMonth> {
   const amounts = new Map<string, OwnAmount>()
   const own: OwnMonth = { amounts: [], tenants: new Map(), bound: 0n, unknown: 0n }
   const add = (day: string, model: string | undefined, pico: bigint) => {
@@ -87,7 +90,8 @@ async function addUp(db: Tx, orgId: string, sums: readonly Sum[]): Promise<OwnMo
       const searches = sum.searches * (prices?.rates.webSearches ?? 0n)
       if (searches !== 0n) add(sum.day, undefined, searches)
       if (pico !== searches) add(sum.day, sum.model, pico - searches)
-      own.tenants.set(sum.tenant, (own.tenants.get(sum.tenant) ?? 0n) + pico)
+      const tenant = sum.tenant === null ? null : renamedValue(renames, 'tenant', sum.tenant)
+      own.tenants.set(tenant, (own.tenants.get(tenant) ?? 0n) + pico)
     }
   }
   own.amounts = [...amounts.values()]

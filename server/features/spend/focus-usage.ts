@@ -1,8 +1,10 @@
 import { parseDecimal } from '#core/decimal.ts'
 import type { FocusUsage } from '#core/focus-rows.ts'
+import { type RenameMap, renamedTags } from '#core/usage/renames.ts'
 import { tagsFromKey } from '#core/usage/tags.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
+import { renamesInForce } from './renames.ts'
 
 const { sql, empty } = Prisma
 
@@ -34,10 +36,11 @@ export async function* sumsOfDay(
   day: string,
   { provider, page = PAGE }: { provider?: string; page?: number } = {},
 ): AsyncGenerator<DaySum[], void, undefined> {
+  const renames = await renamesInForce(db, orgId)
   let after: Key | undefined
   for (;;) {
     const rows = await readPage(db, orgId, day, { provider, page, after })
-    if (rows.length > 0) yield rows.map(row => daySum(day, row))
+    if (rows.length > 0) yield rows.map(row => daySum(day, row, renames))
     const last = rows.at(-1)
     if (rows.length < page || !last) return
     after = [last.client, last.provider, last.model, last.long, last.covered, last.rate, last.tagsKey, last.version]
@@ -87,7 +90,7 @@ function readPage(
     limit ${page}`)
 }
 
-function daySum(day: string, row: Row): DaySum {
+function daySum(day: string, row: Row, renames: RenameMap): DaySum {
   const { client, provider, model, long, covered, rate, tagsKey, version, cost, calls, ...axes } = row
   return {
     day,
@@ -98,7 +101,7 @@ function daySum(day: string, row: Row): DaySum {
     covered,
     rate,
     version,
-    tags: tagsFromKey(tagsKey),
+    tags: renamedTags(renames, tagsFromKey(tagsKey)),
     calls: Number(calls),
     tokens: {
       input: Number(axes.input),

@@ -1,9 +1,11 @@
 import { parseDecimal } from '#core/decimal.ts'
 import { type Dimension, type Filter, OWN_DIMENSIONS, type SpendRow } from '#core/spend/group.ts'
 import { type Covered, DAY_MS, QUARTERS_PER_DAY, type RateKind } from '#core/usage/bucket.ts'
+import { type RenameMap, renamedValue } from '#core/usage/renames.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import { cutAtRates, cutFor, type Period, type RatedPeriod, type Step } from './period.ts'
+import { renamesInForce } from './renames.ts'
 
 const { sql, join, raw, empty } = Prisma
 const QUARTER_MS = DAY_MS / QUARTERS_PER_DAY
@@ -22,6 +24,8 @@ export type SumsAsked = {
   step?: Step
   filter?: Filter
   seen?: Seen
+  /** What values of tags are read as; those of the rules in force where nothing else is said. */
+  renames?: RenameMap
   /**
    * UTC days, rising, from each of which another exchange rate holds. Rows are then apart by rate, too, each with the day whose
    * rate is its own: totals of whole days and months where no rate changes in them, the quarter hours where one does.
@@ -59,11 +63,12 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
   const shared = sharedBy([...by, ...(Object.keys(filter) as Dimension[])])
   const parts = partsOf(orgId, period, { step, shared, rateDays })
   if (parts.length === 0) return []
-  const keys = by.map((dimension, i) => sql`${columnOf(dimension, seen)} as ${raw(`k${i}`)}`)
+  const renames = asked.renames ?? (await renamesInForce(db, orgId))
+  const keys = by.map((dimension, i) => sql`${columnOf(dimension, seen, renames)} as ${raw(`k${i}`)}`)
   const apart = [...(step ? ['u.step'] : []), ...(isRated ? ['u.rated'] : [])]
   const groups = raw([...by.map((_, i) => `k${i}`), 's.covered', 's.rate', ...apart].join(', '))
   const where = Object.entries(filter).flatMap(([dimension, values]) =>
-    values === undefined || values.length === 0 ? [] : [wanted(dimension as Dimension, values, seen)],
+    values === undefined || values.length === 0 ? [] : [wanted(dimension as Dimension, values, seen, renames)],
   )
   const rows = await db.$queryRaw<Row[]>(sql`
     select ${join([...keys, raw('s.covered'), raw('s.rate'), ...(step ? [raw('u.step::text as step')] : []), ...(isRated ? [raw('u.rated')] : []), AGAIN])}
@@ -179,8 +184,13 @@ function utcDays({ from, to }: { from: Date; to: Date }): UtcDays[] {
 }
 
 /** A dimension's value of a series; null where it has none. */
-function columnOf(dimension: Dimension, seen: Seen): Prisma.Sql {
-  if (dimension.startsWith('tag:')) return sql`s.tags ->> ${dimension.slice(4)}::text`
+function columnOf(dimension: Dimension, seen: Seen, renames: RenameMap): Prisma.Sql {
+  if (dimension.startsWith('tag:')) {
+    const key = dimension.slice(4)
+    const now = Object.hasOwn(renames, key) ? renames[key] : undefined
+    const recorded = sql`s.tags ->> ${key}::text`
+    return now ? sql`coalesce(${JSON.stringify(now)}::jsonb ->> (${recorded}), ${recorded})` : recorded
+  }
   if (dimension === 'member' || dimension === 'machine') {
     const column = raw(dimension === 'member' ? 's."memberId"' : 's."machineId"')
     return seen === 'everybody'
@@ -192,9 +202,11 @@ function columnOf(dimension: Dimension, seen: Seen): Prisma.Sql {
   return raw(`s.${dimension}`)
 }
 
-function wanted(dimension: Dimension, values: readonly (string | null)[], seen: Seen): Prisma.Sql {
-  const value = columnOf(dimension, seen)
-  const named = values.filter(one => one !== null)
+function wanted(dimension: Dimension, values: readonly (string | null)[], seen: Seen, renames: RenameMap): Prisma.Sql {
+  const value = columnOf(dimension, seen, renames)
+  // an old name that is asked for, in an address that somebody kept, is what it is called now
+  const key = dimension.startsWith('tag:') ? dimension.slice(4) : undefined
+  const named = values.flatMap(one => (one === null ? [] : key === undefined ? one : renamedValue(renames, key, one)))
   const any = sql`${value} = any(${named}::text[])`
   return values.includes(null) ? sql`(${any} or ${value} is null)` : any
 }

@@ -3,8 +3,10 @@ import type { SharedRule } from '#core/spend/draw.ts'
 import { type ExchangeRates, ratesSince, utcDay } from '#core/spend/exchange.ts'
 import type { Dimension } from '#core/spend/group.ts'
 import type { DatedRow } from '#core/spend/statement-lines.ts'
+import { NO_RENAMES, type RenameMap, renamedTags } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
 import { type Period, periodBetween, readPeriod } from '../spend/period.ts'
+import { renamesAt, renamesInForce } from '../spend/renames.ts'
 import { sumUsage } from '../spend/sums.ts'
 import type { StatementSetting } from './setting.ts'
 
@@ -106,7 +108,7 @@ export async function rowsByMonth(
     const [first, last] = [period.from.getTime(), period.to.getTime() - 1].map(utcDay) as [string, string]
     const days = currencies.flatMap(currency => ratesSince(exchange, currency, first).map(({ from }) => from))
     const rateDays = [...new Set(days)].filter(day => day > first && day <= last).sort()
-    const rows = await sumUsage(tx, orgId, { period, by, rateDays, ...(step ? { step } : {}) })
+    const rows = await sumUsage(tx, orgId, { period, by, rateDays, renames: NO_RENAMES, ...(step ? { step } : {}) })
     return rows.map(({ rateDay, ...row }) => ({ start: row.day, row: { ...row, day: rateDay ?? first } }))
   }
   const rows = new Map<string, DatedRow[]>(months.map(({ month }) => [month, []]))
@@ -127,7 +129,28 @@ export async function rowsByMonth(
       found.map(({ row }) => row),
     )
   }
+  const renames = await renamesOfMonths(tx, orgId)
+  for (const { month, settled } of months) {
+    const map = renames(settled ? month : undefined)
+    rows.set(
+      month,
+      rows.get(month)!.map(row => ({ ...row, tags: renamedTags(map, row.tags) })),
+    )
+  }
   return rows
+}
+
+/**
+ * What values of tags are read as in a month that was settled: as when its first statement was closed, so that a rename moves
+ * nothing from one closed statement to another's adjustments. Undefined: by the rules in force.
+ */
+async function renamesOfMonths(tx: Tx, orgId: string): Promise<(month: string | undefined) => RenameMap> {
+  const now = await renamesInForce(tx, orgId)
+  const closed = await tx.$queryRaw<{ month: string; at: Date }[]>`
+    select month, min("closedAt") as at from "Statement" where "orgId" = ${orgId} group by 1`
+  const maps = new Map<string, RenameMap>()
+  for (const { month, at } of closed) maps.set(month, await renamesAt(tx, orgId, at))
+  return month => (month === undefined ? now : (maps.get(month) ?? now))
 }
 
 /** Months whose ends are those of the zone's own months. */

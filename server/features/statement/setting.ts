@@ -5,6 +5,7 @@ import type { AllocationRule } from '#core/spend/allocate.ts'
 import type { SharedRule } from '#core/spend/draw.ts'
 import { inOrder } from '#core/spend/draw.ts'
 import { compileExchange, type ExchangeRate, type ExchangeRates } from '#core/spend/exchange.ts'
+import { renamedLists, renameMap } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
 import { budgetDefaults } from '../boundary.ts'
@@ -31,7 +32,7 @@ export async function statementSetting(tx: Tx, orgId: string): Promise<Statement
     orderBy: { version: 'desc' },
     select: { jws: true },
   })
-  const { tags = {}, exchange = [] } = inForce ? readSpend(storedPayload<RuleSet>(inForce.jws)) : {}
+  const { tags = {}, renames = [], exchange = [] } = inForce ? readSpend(storedPayload<RuleSet>(inForce.jws)) : {}
   return {
     basis: (setting?.basis as Basis | undefined) ?? 'equivalent',
     firstMonth: setting?.firstMonth ?? null,
@@ -41,7 +42,7 @@ export async function statementSetting(tx: Tx, orgId: string): Promise<Statement
     currency,
     rates: compileExchange(exchange),
     entries: exchange,
-    listed: tags.tenant ?? [],
+    listed: renamedLists(renameMap(renames), tags).tenant ?? [],
   }
 }
 
