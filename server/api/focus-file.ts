@@ -1,5 +1,6 @@
 import { type FocusRow, focusCsvHead, focusCsvLine, focusJson } from '#core/focus.ts'
-import type { FocusExport } from '../features/spend/focus-export.ts'
+import type { FocusAsked, FocusExport } from '../features/spend/focus-export.ts'
+import { oneOf } from './query.ts'
 
 export const FOCUS_FORMATS = ['csv', 'jsonl'] as const
 export type FocusFormat = (typeof FOCUS_FORMATS)[number]
@@ -61,9 +62,9 @@ function streamOf(rows: AsyncGenerator<FocusRow, void, undefined>, format: Focus
   })
 }
 
-/** Which days an address asks for. */
-export function focusAsked(query: URLSearchParams): { month?: string; from?: string; to?: string } {
-  const asked: { month?: string; from?: string; to?: string } = {}
+/** Which days an address asks for, and how closed months stand in them. */
+export function focusAsked(query: URLSearchParams): FocusAsked {
+  const asked: FocusAsked = { closed: oneOf(query, 'closed', ['ledger', 'billed'] as const) }
   for (const name of ['month', 'from', 'to'] as const) {
     const text = query.get(name)
     if (text !== null) asked[name] = text

@@ -12,7 +12,7 @@ import { oneOf, refuseOthers } from './query.ts'
  * What an organisation's own programs read, with a token from its settings (`Authorization: Bearer hpt_…`):
  *
  *   GET spend  from, to, by, step, basis, filter, format=json|csv    the report of the spend page, its figures and columns
- *   GET focus  month, or from and to; format=csv|jsonl               usage as FOCUS 1.2 rows, UTC days
+ *   GET focus  month, or from and to; closed=ledger|billed, format=csv|jsonl    usage as FOCUS 1.2 rows, UTC days
  *
  * Money is decimal text, the report's in the currency that it names. A parameter that is not known is refused: a misspelt filter must not widen what is read. An answer's etag
  * in If-None-Match gets 304 as long as nothing has changed.
@@ -35,7 +35,7 @@ export const getSpend = programRoute('spend', async ({ ctx, query, request }) =>
 })
 
 export const getFocus = programRoute('focus', async ({ ctx, query, request }) => {
-  refuseOthers(query, ['month', 'from', 'to', 'format'])
+  refuseOthers(query, ['month', 'from', 'to', 'closed', 'format'])
   const format = oneOf(query, 'format', FOCUS_FORMATS)
   return focusResponse(await focusExport(ctx, focusAsked(query)), { format, org: ctx.actor.orgSlug, request })
 })

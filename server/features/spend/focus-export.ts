@@ -1,6 +1,6 @@
 import type { MemberActor, TokenActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
-import type { FocusRow } from '#core/focus.ts'
+import { type FocusRow, focusJson } from '#core/focus.ts'
 import { type FocusAccount, focusPrices, focusRows } from '#core/focus-rows.ts'
 import { FOCUS_DAYS_MAX } from '#core/limits.ts'
 import { RATE_CARD } from '#core/rate-card/built-in.ts'
@@ -9,7 +9,9 @@ import { DAY_MS, dayStart } from '#core/usage/bucket.ts'
 import { budgetsInForce } from '../budget/in-force.ts'
 import type { FeatureContext } from '../context.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
+import { correctionRows } from './focus-corrections.ts'
 import { type DayRange, daysWithUsage, sumsOfDay } from './focus-usage.ts'
+import { renamesInForce } from './renames.ts'
 
 type Ctx = FeatureContext<MemberActor | TokenActor>
 
@@ -18,6 +20,12 @@ export type FocusExport = {
   /** Names everything that the rows are made of: the same mark, the same rows. */
   mark: string
   rows: AsyncGenerator<FocusRow, void, undefined>
+}
+
+export type FocusAsked = Partial<DayRange> & {
+  month?: string
+  /** Closed months as the ledger is now, or as they were billed, with what changed since in the months that it was billed in. */
+  closed?: 'ledger' | 'billed'
 }
 
 /** Rises whenever the same usage gives other rows. */
@@ -29,7 +37,7 @@ const FORM = 1
  * ledger of those days, in the currency that the organisation is billed in.
  * @throws AppError BAD_INPUT for what is no range, or too long a one
  */
-export async function focusExport(ctx: Ctx, asked: Partial<DayRange> & { month?: string }): Promise<FocusExport> {
+export async function focusExport(ctx: Ctx, asked: FocusAsked): Promise<FocusExport> {
   const { orgId } = ctx.actor
   const range = readRange(asked)
   const { currency: billed, ...org } = await ctx.db.organisation.findUniqueOrThrow({
@@ -53,17 +61,30 @@ export async function focusExport(ctx: Ctx, asked: Partial<DayRange> & { month?:
     perUsdMicros: day => (isConverted ? perUsdOn(exchange, billed, day) : 1_000_000n),
   }
   const rates = isConverted ? exchange.get(billed)!.map(({ from, text }) => [from, text]) : []
-  const names = JSON.stringify([FORM, RATE_CARD.name, range, org.name, account.currency, rates, tenants])
+  const corrections = asked.closed === 'billed' ? await correctionRows(ctx.db, orgId, range, account) : []
+  const renames = await renamesInForce(ctx.db, orgId)
+  const names = JSON.stringify([
+    FORM,
+    RATE_CARD.name,
+    range,
+    org.name,
+    account.currency,
+    rates,
+    tenants,
+    renames,
+    corrections.map(focusJson),
+  ])
   const [state] = await ctx.db.$queryRaw<{ mark: string }[]>`
     select md5(${names}::text || coalesce(string_agg(concat_ws(' ', "machineId", day, digest, cost, "ruleVersion"), ',' order by day, "machineId"), '')) as mark
     from "UsageDay" where "orgId" = ${orgId} and day >= ${range.from}::date and day < ${range.to}::date`
-  return { range, mark: state!.mark, rows: rowsOf(ctx, days, account) }
+  return { range, mark: state!.mark, rows: rowsOf(ctx, days, account, corrections) }
 }
 
 async function* rowsOf(
   ctx: Ctx,
   days: readonly string[],
   account: FocusAccount,
+  corrections: readonly FocusRow[],
 ): AsyncGenerator<FocusRow, void, undefined> {
   const { orgId } = ctx.actor
   const card = await ratesOfVersion(ctx.db, orgId, 0)
@@ -73,6 +94,7 @@ async function* rowsOf(
         const rates = await ratesOfVersion(ctx.db, orgId, version)
         yield* focusRows(usage, focusPrices(rates, card, usage, version), account)
       }
+  yield* corrections
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/

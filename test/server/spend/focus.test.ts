@@ -8,6 +8,7 @@ import { makeApiToken } from '#server/features/api-token.ts'
 import { focusExport, readRange } from '#server/features/spend/focus-export.ts'
 import { sumsOfDay } from '#server/features/spend/focus-usage.ts'
 import { type Report, spendReport } from '#server/features/spend/report.ts'
+import { setStatements } from '#server/features/statement/arrange.ts'
 import { repriceUsage } from '#server/features/usage/reprice.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { changeTimeZone, rebuildTotals } from '#server/features/usage/zone.ts'
@@ -24,6 +25,7 @@ import {
   type TestMachine,
   type TestOrganisation,
 } from '#test/support/makers.ts'
+import { openBooks, spent } from '#test/support/statements.ts'
 import { bucketOf, dayOf, signUsage, uploadOf } from '#test/support/usage.ts'
 
 /** What the FOCUS file says is what the page says, in the stored grain, however it is read. */
@@ -315,4 +317,42 @@ it('a program has no organisation but its own', async () => {
   const rows = []
   for await (const row of (await focusExport({ ...contextOf(db.prisma, owner), actor }, NOVEMBER)).rows) rows.push(row)
   expect(rows).toEqual([])
+})
+
+describe('months that are closed', () => {
+  it('are as they were billed where that is asked for, and what changed since is a correction of the month it was billed in', async () => {
+    const books = await openBooks(db.prisma, new Date('2026-11-03T12:00:00Z'))
+    await setStatements(books.ctx(), { basis: 'billed', firstMonth: null })
+    await books.send({ '2026-10-05': [spent('2026-10-05', 'acme', 3)] })
+    await books.close('acme', '2026-10')
+    await books.send({ '2026-10-06': [spent('2026-10-06', 'acme', 1)], '2026-11-02': [spent('2026-11-02', 'acme', 2)] })
+    const read = async (month: string, closed: 'ledger' | 'billed') => {
+      const rows: Row[] = []
+      for await (const row of (await focusExport(books.ctx(), { month, closed })).rows) rows.push(focusJson(row))
+      return rows
+    }
+    const cost = async (month: string, closed: 'ledger' | 'billed') => sum(await read(month, closed), 'BilledCost')
+    const both = async (closed: 'ledger' | 'billed') => [await cost('2026-10', closed), await cost('2026-11', closed)]
+    // not billed yet: nothing is moved
+    expect(await both('billed')).toEqual([atto('12'), atto('6')])
+    books.at('2026-12-03T12:00:00Z')
+    await books.close('acme', '2026-11')
+    expect(await both('ledger')).toEqual([atto('12'), atto('6')])
+    expect(await both('billed')).toEqual([atto('9'), atto('9')])
+    const corrected = (await read('2026-11', 'billed')).filter(row => row.ChargeClass === 'Correction')
+    expect(corrected).toMatchObject([
+      {
+        BilledCost: '3',
+        ContractedCost: '3',
+        SubAccountId: 'acme',
+        ChargeCategory: 'Adjustment',
+        BillingPeriodStart: '2026-11-01T00:00:00Z',
+        ChargePeriodStart: '2026-10-01T00:00:00Z',
+        ChargePeriodEnd: '2026-11-01T00:00:00Z',
+      },
+    ])
+    expect((await read('2026-10', 'billed')).filter(row => row.ChargeClass !== null)).toEqual([])
+    for (const row of await read('2026-10', 'billed'))
+      for (const column of FOCUS_NOT_NULL) expect(row[column], column).not.toBeNull()
+  })
 })
