@@ -98,7 +98,9 @@ function hindersOf(
   now: Date,
 ): Hinder[] {
   const earlier = earlierOpen(book, tenant, period.month)
-  const models = [...new Set(lines.filter(({ kind }) => kind === 'bound').map(({ model }) => model ?? 'of others'))]
+  const models = [
+    ...new Set(lines.filter(({ kind }) => kind === 'bound').map(({ model }) => model ?? 'what is shared')),
+  ]
   return [
     ...(problem === undefined ? [] : [{ why: 'problem' as const, words: problem }]),
     ...(now < new Date(period.end) ? [{ why: 'not_over' as const, until: new Date(period.end) }] : []),

@@ -70,7 +70,7 @@ export function MonthCard({ org, base, month, zone, reader }: Props) {
           {
             key: 'next',
             head: 'Closing',
-            className: 'w-2/5',
+            className: '@min-[35rem]:w-2/5',
             cell: row => <Closing row={row} zone={zone} />,
           },
           ...beside.map(({ key, head }) => ({

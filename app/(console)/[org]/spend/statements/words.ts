@@ -1,5 +1,5 @@
 import type { inferRouterOutputs } from '@trpc/server'
-import { formatDateTime, formatList } from '#app/_ui/format.ts'
+import { formatDay, formatList } from '#app/_ui/format.ts'
 import type { Basis } from '#core/budget/budget.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { minorPlaces } from '#core/spend/exchange.ts'
@@ -44,7 +44,7 @@ export const basisWords = (basis: Basis): string =>
 export function hinderWords(hinder: Hinder, zone: string): string {
   switch (hinder.why) {
     case 'not_over':
-      return `the month lasts until ${formatDateTime(hinder.until, zone)} (${zone})`
+      return `the month lasts until ${formatDay(new Date(hinder.until.getTime() - 1), zone)}`
     case 'earlier_open':
       return `${monthWords(hinder.month)} is still open`
     case 'unpriced':
