@@ -5,6 +5,7 @@ import {
   unlistedSheet,
 } from '../features/spend/attribution-sheets.ts'
 import { exchangeSheet } from '../features/spend/billing-currency.ts'
+import { listGrants } from '../features/spend/grant.ts'
 import { listTenants } from '../features/tenant.ts'
 import { ownPricesSheet, rateCardSheet, repriceSheet, unpricedSheet } from '../features/usage/price-sheets.ts'
 import { csvDoor } from './csv-doors.ts'
@@ -25,5 +26,17 @@ export const tenantsCsv = csvDoor('tenants', async ctx => ({
     name,
     listed ? 'yes' : 'no',
     used ? 'yes' : 'no',
+  ]),
+}))
+export const figuresGrantsCsv = csvDoor('figures-grants', async ctx => ({
+  columns: ['who_may_see', 'whose', 'reason', 'given_by', 'given_at_utc', 'until_utc', 'ended_at_utc'],
+  rows: (await listGrants(ctx)).map(one => [
+    one.holder.name,
+    one.subject?.name ?? 'everybody',
+    one.reason,
+    one.grantedBy,
+    one.createdAt,
+    one.expiresAt,
+    one.endedAt,
   ]),
 }))

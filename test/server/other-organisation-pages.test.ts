@@ -17,6 +17,18 @@ import {
   statementCsv,
   statementsCsv,
 } from '#server/api/csv-doors.ts'
+import {
+  attributionRulesCsv,
+  figuresGrantsCsv,
+  ownPricesCsv,
+  rateCardCsv,
+  repricePreviewCsv,
+  tagValuesCsv,
+  tenantsCsv,
+  unattributedCsv,
+  unlistedCsv,
+  unpricedModelsCsv,
+} from '#server/api/spend-csv-doors.ts'
 import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { cookieName } from '#server/auth/cookies.ts'
@@ -55,16 +67,26 @@ async function signedIn(): Promise<string> {
 /** Lists as files, by their route. */
 const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
   approvals: approvalCsv,
+  'attribution-rules': attributionRulesCsv,
   audit: auditCsv,
+  'figures-grants': figuresGrantsCsv,
   focus: focusFile,
   invoice: invoiceCsv,
   invoices: invoicesCsv,
   machines: machineCsv,
   members: memberCsv,
+  'own-prices': ownPricesCsv,
+  'rate-card': rateCardCsv,
+  'reprice-preview': repricePreviewCsv,
   'rule-sets': ruleSetCsv,
   spend: spendCsv,
   statement: statementCsv,
   statements: statementsCsv,
+  'tag-values': tagValuesCsv,
+  tenants: tenantsCsv,
+  unattributed: unattributedCsv,
+  unlisted: unlistedCsv,
+  'unpriced-models': unpricedModelsCsv,
 }
 
 /** What a file must be asked about; each month has usage on both sides. */

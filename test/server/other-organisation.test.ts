@@ -53,6 +53,7 @@ const at = (input: () => Record<string, unknown>): Case => ({ input, expect: 'NO
 const ownOnly: Case = { expect: 'own' }
 const text = 'boundaries: []'
 const someInvoice = { provider: 'anthropic', month: '2026-11', currency: 'USD' }
+const days = { from: '2026-01-01', to: '2027-01-01' }
 const someTime = { from: '2026-01-01', to: '2027-01-01' }
 
 const PROCEDURES: Record<string, Case> = {
@@ -65,6 +66,9 @@ const PROCEDURES: Record<string, Case> = {
   'approval.revoke': at(() => ({ handle: theirs.handle })),
   'approval.position': ownOnly,
   'approval.changed': { input: () => ({ seen: 0 }), expect: 'own' },
+  'attribution.inForce': ownOnly,
+  'attribution.why': { input: () => ({ ...days, key: 'tenant' }), expect: 'own' },
+  'attribution.unlisted': { input: () => days, expect: 'own' },
   'boundary.current': ownOnly,
   'boundary.check': { input: () => ({ text: costRule('lead') }), expect: 'own' },
   'boundary.preview': { input: () => ({ text: costRule('lead') }), expect: 'own' },
@@ -136,6 +140,18 @@ const PROCEDURES: Record<string, Case> = {
   'statement.setAllocation': { input: () => ({ key: '', value: '', rule: { kind: 'even' } }), expect: 'own' },
   'statement.setContact': at(() => ({ tenant: 'elsewhere-tenant', name: 'x', contact: 'x@y.test' })),
   'statement.setUp': { input: () => ({ basis: 'billed', firstMonth: null }), expect: 'own' },
+  'rate.list': ownOnly,
+  'rate.own': ownOnly,
+  'rate.unpriced': { input: () => days, expect: 'own' },
+  'rate.previewReprice': { input: () => ({ from: '2026-10-01', to: '2026-12-01' }), expect: 'own' },
+  'spend.edit': {
+    input: () => ({ edit: { kind: 'add_tag_value', key: 'team', value: 'x' }, note: 'x', etag: '"0"' }),
+    expect: 'own',
+  },
+  'tenant.list': ownOnly,
+  'tenant.add': { input: () => ({ key: 'a-new-tenant', name: 'New' }), expect: 'own' },
+  'tenant.rename': at(() => ({ key: 'elsewhere-tenant', name: 'Ours now' })),
+  'tenant.remove': at(() => ({ key: 'elsewhere-tenant' })),
   'spend.keys': ownOnly,
   'spend.report': { input: () => ({ ...someTime, by: 'tenant' }), expect: 'own' },
   'spend.quarantine': ownOnly,

@@ -18,11 +18,12 @@ import { askedPath, csvFields, dimensionName, noneName, readSpendAsked, reportIn
 import { chartData } from './chart-data.ts'
 import { ChartTable } from './chart-table.tsx'
 import { Controls } from './controls.tsx'
-import { FocusLink } from './focus-link.tsx'
 import { byAmount, figureOfShown, type Report, shownAmount } from './figures.ts'
+import { FocusLink } from './focus-link.tsx'
 import { MoversCard } from './movers-card.tsx'
 import { monthOf, monthWords, periodBefore, periodWords, startsOf, stepFor } from './period.ts'
 import { ReachCard } from './reach-card.tsx'
+import { SightNote } from './sight-note.tsx'
 import { SpendTable } from './spend-table.tsx'
 import { SpendTabs } from './spend-tabs.tsx'
 import { StackedChart } from './stacked-chart.tsx'
@@ -48,6 +49,7 @@ export default async function SpendPage({ params, searchParams }: Props) {
   const asked = readSpendAsked(await searchParams, today)
   const base = `/${org}/spend`
   const dimensions = [...keys.tags.map((key): Dimension => `tag:${key}`), ...OWN]
+  const grants = await call.spend.grants({ org })
   const loaded = await load(org, asked, keys.zone, now).catch((error: Error) => {
     if (errorCode(error) !== 'FORBIDDEN' && errorCode(error) !== 'BAD_INPUT') throw error
     return error
@@ -89,6 +91,9 @@ export default async function SpendPage({ params, searchParams }: Props) {
       ) : (
         <Figures {...{ org, base, asked, today, actor }} {...(loaded as Loaded)} />
       )}
+      <div className="mt-4">
+        <SightNote org={org} grants={grants} me={actor.memberId} now={new Date(now)} />
+      </div>
     </>
   )
 }

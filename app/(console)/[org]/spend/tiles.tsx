@@ -36,6 +36,7 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
       <StatTile
         label={`${when}${before.soFar ? ' so far' : ''}`}
         value={money(total.amount)}
+        {...(total.atMost > 0n && { href: `/${org}/spend/rates` })}
         note={beside.length > 0 ? beside.join(', ') : 'all of it at known prices'}
       />
       <StatTile

@@ -46,9 +46,9 @@ export function UnattributedCard({ org, asked, byMachine, byClient, none, unlist
       sub="why, and from where"
       note={
         <>
-          A rule under <code>attribution:</code> in the{' '}
-          <Link className="link" href={`/${org}/boundaries`}>
-            text of the rules
+          A{' '}
+          <Link className="link" href={`/${org}/spend/attribution?key=${key}`}>
+            rule of attribution
           </Link>{' '}
           gives later calls their {key}; a person can also set it for a repository or a run.
         </>

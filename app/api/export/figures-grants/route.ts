@@ -1,0 +1,1 @@
+export { figuresGrantsCsv as GET } from '#server/api/spend-csv-doors.ts'
