@@ -7,6 +7,8 @@ import { readTeam } from '#agent/trust/team.ts'
 import { Attributor, attributionOf, type Self, spendOf } from '#agent/usage/attribute.ts'
 import { Budgets, type Caller, type ShownBudget } from '#agent/usage/budgets.ts'
 import { workspaceOf } from '#agent/usage/cells.ts'
+import { declaredHere } from '#agent/usage/declared.ts'
+import { environmentPatterns } from '#agent/usage/environment.ts'
 import { bringUpToDate } from '#agent/usage/import.ts'
 import { makeMeter } from '#agent/usage/meter.ts'
 import { mayDrawOn } from '#core/budget/use.ts'
@@ -14,6 +16,7 @@ import { parseDecimal } from '#core/decimal.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { parseLocalDocument } from '#core/rules/document.ts'
 import { moneyText } from '#core/spend/round.ts'
+import { heldIn } from '#core/usage/environment.ts'
 import { parseRunTags, RUN_TAGS } from '#core/usage/tag-text.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
@@ -31,7 +34,7 @@ export const budget: Command = {
   takes: '[FILE]',
   args: [0, 1],
   about:
-    'Shows your own budgets (`budgets:` in config.yaml) as they stand for this folder, and the organisation’s as the control plane last counted them for the whole fleet, with what this machine has spent since. All at list price, whatever plan covers it. With FILE, the budgets of that file instead, and no others. Ends with exit code 3 when one that binds here is used up, so that a script can stop before its next run; the last line says what that run may spend at most.',
+    'Shows your own budgets (`budgets:` in config.yaml) as they stand for this folder, and the organisation’s as the control plane last counted them for the whole fleet, with what this machine has spent since. At list price, whatever plan covers it, where a budget does not say `basis: billed`. With FILE, the budgets of that file instead, and no others. Ends with exit code 3 when one that binds here is used up, so that a script can stop before its next run; the last line says what that run may spend at most.',
   examples: [
     ['holdpoint budget', 'what is left'],
     ['holdpoint budget || exit', 'at the head of a script that starts agents'],
@@ -143,19 +146,21 @@ async function ownBudgets(home: Home, file: string | undefined): Promise<ShownBu
 function rulesHere(home: Home): { set: TrustedRuleSet | undefined; self: Self } {
   const team = readTeam(home)
   const set = team ? new TrustStore(home, team, Date.now, () => {}).rules() : undefined
-  return { set, self: { homeDir: homedir(), team } }
+  return { set, self: { homeDir: homedir(), team, declared: declaredHere(home) } }
 }
 
 /** Whose a run that was started here and now would be. */
 function callerHere(home: Home): Caller {
   const { set, self } = rulesHere(home)
   const runTags = parseRunTags(process.env[RUN_TAGS] ?? '').tags
-  const place = new Attributor().placeOf('', '', { cwd: process.cwd(), runTags })
+  const environment = heldIn(environmentPatterns(set), process.env)
+  const place = new Attributor().placeOf('', '', { cwd: process.cwd(), runTags, environment })
   const { team } = self
   return {
     tags: attributionOf(place, spendOf(set), self).tags,
     workspace: workspaceOf(place),
     pico: 0n,
+    metered: 0n,
     ...(team ? { machine: [team.machine, ...(team.label ? [team.label] : [])], member: [team.member.id] } : {}),
   }
 }

@@ -3,7 +3,7 @@ import { crypto } from '#agent/crypto.ts'
 import type { Membership } from '#agent/daemon/runtime.ts'
 import { type Home, readText, writeAtomic } from '#agent/home.ts'
 import { usageSince } from '#agent/trust/team.ts'
-import type { LocalBudget } from '#core/budget/budget.ts'
+import type { Basis, LocalBudget } from '#core/budget/budget.ts'
 import { type FleetBudget, type FleetBudgets, openFleetBudgets } from '#core/budget/fleet.ts'
 import {
   budgetReadings,
@@ -28,8 +28,8 @@ import type { Meter } from './meter.ts'
 
 const JWS_MAX = 4 * 1024 * 1024
 
-/** What a session has spent since the ledger was read, and whose it is. */
-export type Live = { tags: Tags; workspace: string; pico: bigint }
+/** What a session has spent since the ledger was read, what of it is known to be paid for by the call, and whose it is. */
+export type Live = { tags: Tags; workspace: string; pico: bigint; metered: bigint }
 
 /** Whose call it is. */
 export type Caller = Live & { machine?: readonly string[]; member?: readonly string[] }
@@ -37,6 +37,7 @@ export type Caller = Live & { machine?: readonly string[]; member?: readonly str
 type Spent = {
   from: number
   to: number
+  basis: Basis
   belongs(cell: Pick<Cell, 'tags' | 'workspace'>): boolean
   /** Undefined: its currency has no rate that is known here. */
   converter: Converter | undefined
@@ -215,7 +216,8 @@ export class Budgets {
         from,
         to,
         converter,
-        belongs: cell => basis === 'equivalent' && belongs(cell),
+        basis,
+        belongs,
         use: ownNow => useSince(fleet, converter ? ownNow : fleet.own, this.deps.now()),
       },
       shown: {
@@ -266,7 +268,8 @@ export class Budgets {
     const { converter } = spent
     if (!converter) return spent.use(own)
     // rounded once, so that dollars stay what they are and parts add up
-    const since = live.reduce((sum, session) => (spent.belongs(session) ? sum + session.pico : sum), 0n)
+    const ofBasis = ({ pico, metered }: Live) => (spent.basis === 'equivalent' ? pico : metered)
+    const since = live.reduce((sum, session) => (spent.belongs(session) ? sum + ofBasis(session) : sum), 0n)
     return spent.use(own + converter.fromUsd(since, this.deps.now()))
   }
 
@@ -351,7 +354,8 @@ function localShare(budget: LocalBudget, window: Window, value: string | undefin
     spent: {
       from: window.start,
       to: window.end,
-      belongs: cell => basis === 'equivalent' && isOfShare(scope, value, cell),
+      basis,
+      belongs: cell => isOfShare(scope, value, cell),
       converter: IN_DOLLARS,
       use: used => ({ limit: pico(amount), used }),
     },
@@ -365,7 +369,7 @@ function localShare(budget: LocalBudget, window: Window, value: string | undefin
       windowEnd: new Date(window.end).toISOString(),
       resets: resetLabel(budget.window, zone, window).label,
       countedAt: new Date(at).toISOString(),
-      notes: basis === 'billed' ? ['what a plan covers is not read yet: nothing counts as billed'] : [],
+      notes: basis === 'billed' ? ['counts what is known to be paid for by the call'] : [],
     },
   }
 }

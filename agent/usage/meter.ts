@@ -51,7 +51,10 @@ export type MeteredHere = PricedMeteredCall & { place: Place; subagent: boolean 
 const CALLS_AT_ONCE = 500
 
 /** Whether a plan covers a call: what its record says, what its session's client told, what was declared here; else unknown. */
-function coverOf({ covered, place, atMs }: LedgerCall, { declared }: Self): Covered {
+export function coverOf(
+  { covered, place, atMs }: Pick<LedgerCall, 'covered' | 'atMs'> & { place: Pick<Place, 'client' | 'covered'> },
+  { declared }: Pick<Self, 'declared'>,
+): Covered {
   const read = covered ?? place.covered
   if (read !== undefined && read !== 'unknown') return read
   return declaredCover(declared, place.client, atMs) ?? 'unknown'

@@ -11,6 +11,7 @@ import { Attributor, attributionOf, type Self, spendOf, type TagProblem } from '
 import { Budgets, type Caller, type ShownBudget } from './budgets.ts'
 import { workspaceOf } from './cells.ts'
 import { Collector, type CollectProgress } from './collect.ts'
+import { EnvironmentRules, environmentPatterns, secretsAsked } from './environment.ts'
 import { Ledger, ledgerDays, RETAIN_DAYS } from './ledger.ts'
 import { takeLedger } from './ledger-lock.ts'
 import { Marks } from './marks.ts'
@@ -47,6 +48,7 @@ export class Usage {
   /** What the door takes in of telemetry. */
   readonly telemetry: Telemetry
   private readonly unread: UnreadCalls
+  readonly environment: EnvironmentRules
   private knownMarks: Marks | undefined
   private unlock: (() => void) | undefined
   private readonly attributed = new WeakMap<Place, { by: unknown; found: Attributed }>()
@@ -68,6 +70,7 @@ export class Usage {
       now,
       knownSession: (client, session) => runtime.sessions.get(client, session),
     })
+    this.environment = new EnvironmentRules(home, () => runtime.rules.inForce().set)
     this.telemetry = new Telemetry({
       home,
       now,
@@ -101,7 +104,7 @@ export class Usage {
     return {
       tags: this.attributedTo(session).tags,
       workspace: workspaceOf(this.placeOf(session)),
-      pico: this.unread.spentBy(session, ratesOf(this.runtime.rules.inForce().set)),
+      ...this.unread.spentBy(session, ratesOf(this.runtime.rules.inForce().set), this.self),
       ...(team
         ? {
             machine: [team.machine, ...(team.label === undefined ? [] : [team.label])],
@@ -159,8 +162,17 @@ export class Usage {
     return makeMeter(this.runtime.rules.inForce().set, this.self)
   }
 
-  private placeOf({ client, id, cwd, runTags, covered }: Session): Place {
-    return this.attributor.placeOf(client, id, { cwd, runTags, covered }, Number.POSITIVE_INFINITY)
+  /** Hooks are told what the rules in force ask of them. */
+  noteRules(): void {
+    try {
+      this.environment.write()
+    } catch (error) {
+      this.runtime.log(`what rules ask of environments was not written: ${(error as Error).message}`)
+    }
+  }
+
+  private placeOf(session: Session): Place {
+    return this.attributor.placeOf(session.client, session.id, session, Number.POSITIVE_INFINITY)
   }
 
   /** To whom a session's calls belong now. What its folder says is as old as the newest look at it. */
@@ -224,6 +236,7 @@ export class Usage {
 
   /** What happens each minute: reading, and sending when it is time. */
   async tick(): Promise<void> {
+    this.noteRules()
     await this.collect()
     if (this.uploader.isDue(this.readsBudget()) && this.heldBy().length === 0)
       await this.uploader.send().catch(error => this.runtime.log(`the upload of usage: ${(error as Error).message}`))
@@ -232,6 +245,7 @@ export class Usage {
 
   /** Reads and sends now. A control plane that takes no usage yet is no failure: status says so. */
   async sync(): Promise<void> {
+    this.noteRules()
     await this.collect()
     if (this.heldBy().length === 0)
       await this.uploader.send().catch(error => {
@@ -271,7 +285,8 @@ export class Usage {
     const upload = this.uploader.state()
     const telemetry = this.telemetry.state()
     const { brokeOff, tooOld, unsound } = this.ledger
-    const byEnvironment = spend?.attribution.some(({ when }) => when.environment !== undefined) ?? false
+    const byEnvironment = environmentPatterns(set).length > 0
+    const secrets = secretsAsked(set)
     return {
       reading: this.collector.progress,
       days: ledgerDays(this.runtime.home).length,
@@ -289,7 +304,14 @@ export class Usage {
           ? ['what was used before this machine joined stays on it (`holdpoint join --backfill` sends it too)']
           : []),
         ...(byEnvironment
-          ? ['attribution rules by environment match nothing here: hooks pass no variables on but HOLDPOINT_TAGS']
+          ? [
+              'attribution by environment holds for sessions whose start or prompt a hook of ours has seen; of a variable only that a rule’s pattern holds is kept',
+            ]
+          : []),
+        ...(secrets > 0
+          ? [
+              `${secrets} attribution rule${secrets === 1 ? ' asks' : 's ask'} about a variable with a secret’s name: not looked at`,
+            ]
           : []),
         ...(spend?.unsupported.map(({ section, name, reason }) => `${section} ${name}: ${reason}`) ?? []),
       ],

@@ -242,6 +242,33 @@ describe('a developer’s own budget', () => {
     expect(told(reply).decision).toBe('pass')
   })
 
+  test('of what is billed counts what is known to be paid for by the call, and that with the next call', async () => {
+    const budget = local('global').replace('scope: global', 'scope: global, basis: billed')
+    const covered = async (said: string) => {
+      machine.config(`${budget}${said}`)
+      await machine.daemon.tick()
+    }
+    machine.config(budget)
+    machine.spend(11)
+    await machine.start()
+    for (const [said, decision] of [
+      ['', 'pass'],
+      ['covered: { claude-code: plan }\n', 'pass'],
+      ['covered: { claude-code: metered }\n', 'deny'],
+    ] as const) {
+      await covered(said)
+      expect(await call(), said).toBe(decision)
+    }
+    await covered('covered: { claude-code: plan }\n')
+    machine.spend(11)
+    expect(await call()).toBe('pass')
+    machine.offset += DAY_MS
+    await covered('covered: { claude-code: metered }\n')
+    expect(await call()).toBe('pass')
+    machine.spend(11)
+    expect(await call()).toBe('deny')
+  })
+
   test('of a tag counts each value by itself', async () => {
     machine.config(local('tag:mood'))
     writeFileSync(join(machine.cwd, '.holdpoint.yaml'), 'tags: { mood: good }\n')

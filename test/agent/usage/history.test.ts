@@ -80,6 +80,24 @@ describe('budget', () => {
     expect((await machine.run(['budget'], { cwd: join(machine.folder, 'b') })).code).toBe(0)
   })
 
+  it('of what is billed goes by what config.yaml declares, for another file’s budgets too', async () => {
+    call('a', 40_000)
+    const billed =
+      'budgets:\n  - { name: job, amount: "0.5", window: rolling 7d, zone: UTC, scope: global, basis: billed }\n'
+    const file = join(machine.folder, 'job.yaml')
+    writeFileSync(file, billed)
+    for (const [is, code] of [
+      ['plan', 0],
+      ['metered', 3],
+    ] as const) {
+      const covered = `covered: { claude-code: ${is} }\n`
+      writeFileSync(machine.home.config, covered)
+      expect((await machine.run(['budget', file])).code, is).toBe(code)
+      writeFileSync(machine.home.config, covered + billed)
+      expect((await machine.run(['budget'])).code, is).toBe(code)
+    }
+  })
+
   it('reads another file’s budgets, and tells what is wrong with it by line', async () => {
     call('a', 40_000)
     const file = join(machine.folder, 'job.yaml')
