@@ -163,7 +163,7 @@ test('a member reads every total and changes nothing; nobody of elsewhere finds 
   expect(await page.getByRole('button', { name: /^(Close|Set a contact)/ }).count()).toBe(0)
   allowed.push(/status of 404/)
   await page.goto(statement('nobody'))
-  await expect(page.getByText('Not found').first()).toBeVisible()
+  await expect(page).toHaveTitle(/^Not found/)
 })
 
 const VISITS = () => [

@@ -31,6 +31,8 @@ export type Closed = {
 
 export type DrawnMonth = BookMonth & {
   drawn: MonthDrawn
+  /** Tenants with usage of their own, also where nothing could be drawn up. */
+  users: readonly string[]
   reconciliation: Reconciliation
   /** Why it cannot be drawn up, where it cannot: an exchange rate is missing. */
   problem: string | undefined
@@ -66,7 +68,7 @@ export async function openBook(tx: Tx, orgId: string, now: Date): Promise<Book> 
   const spread = await spreadMonths(tx, orgId)
   for (const month of months)
     drawn.push({ ...month, ...(await drawOne(tx, orgId, month, rows.get(month.month)!, { known, setting, spread })) })
-  const keys = [...known, ...drawn.flatMap(one => [...one.drawn.own.keys()]), ...closed.keys()]
+  const keys = [...known, ...drawn.flatMap(({ users }) => users), ...closed.keys()]
   const contacts = new Map(named.map(row => [row.key, row]))
   return {
     org: { id: org.id, slug: org.slug, name: org.name, zone },
@@ -88,22 +90,21 @@ async function drawOne(
   month: BookMonth,
   rows: DatedRow[],
   { known, setting, spread }: { known: readonly string[]; setting: StatementSetting; spread: ReadonlySet<string> },
-): Promise<Pick<DrawnMonth, 'drawn' | 'reconciliation' | 'problem' | 'tenants'>> {
-  const own = new Set(known)
+): Promise<Pick<DrawnMonth, 'drawn' | 'users' | 'reconciliation' | 'problem' | 'tenants'>> {
   const sharedKeys = new Set(month.rules.flatMap(({ key, value }) => (key === 'tenant' ? [value] : [])))
-  for (const { tags } of rows) if (tags.tenant !== undefined && !sharedKeys.has(tags.tenant)) own.add(tags.tenant)
-  const tenants = month.tenants ?? [...own].sort()
+  const users = [...new Set(rows.flatMap(({ tags }) => tags.tenant ?? []))].filter(key => !sharedKeys.has(key))
+  const tenants = month.tenants ?? [...new Set([...known, ...users])].sort()
   const as = { basis: month.basis, currency: month.currency, rates: setting.rates }
   try {
     const drawn = drawMonth(rows, { tenants, rules: month.rules }, as)
     const reconciliation = spread.has(month.month)
       ? await reconciliationLines(tx, orgId, month.month, { currency: month.currency, tenants })
       : NOT_SPREAD
-    return { drawn, reconciliation, tenants, problem: undefined }
+    return { drawn, users, reconciliation, tenants, problem: undefined }
   } catch (error) {
     if (!isAppError(error) || error.code !== 'BAD_INPUT') throw error
     const problem = [error.message, error.remedy].filter(Boolean).join(' ')
-    return { drawn: { own: new Map(), shared: [] }, reconciliation: NOT_SPREAD, tenants, problem }
+    return { drawn: { own: new Map(), shared: [] }, users, reconciliation: NOT_SPREAD, tenants, problem }
   }
 }
 

@@ -212,7 +212,11 @@ export async function listStatements(ctx: Ctx, asked: { year?: string | undefine
 export function monthRow(book: Book, month: DrawnMonth, now: Date): MonthRow {
   const rows = [...book.tenants.values()].flatMap((tenant): StatementRow | [] => {
     const bill = billOf(book, tenant.key, month.month, now)
-    if (!bill || (bill.state === 'draft' && bill.lines.length === 0)) return []
+    if (
+      !bill ||
+      (bill.state === 'draft' && bill.lines.length === 0 && !(month.problem && month.users.includes(tenant.key)))
+    )
+      return []
     const { state, currency, total, atMost, unknown } = bill
     const common = { tenant: { ...tenant, name: bill.tenantName }, state, currency, total, atMost, unknown }
     return bill.state === 'closed'

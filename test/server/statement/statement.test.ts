@@ -142,6 +142,59 @@ describe('a draft', () => {
   })
 })
 
+describe('of an organisation that is billed in euros', () => {
+  const euros = async (...entries: [from: string, perUsd: string][]) => {
+    await publish(
+      db.prisma,
+      books.org,
+      `exchange:\n${entries.map(([from, perUsd]) => `  - { currency: EUR, from: ${from}, per_usd: "${perUsd}" }\n`).join('')}`,
+    )
+    await db.prisma.organisation.update({ where: { id: books.org.id }, data: { currency: 'EUR' } })
+  }
+
+  it('each UTC day counts at its own rate, and all lines add up to the sum rounded once', async () => {
+    await euros(['2026-10-01', '0.9'], ['2026-11-15', '0.8'])
+    await books.send({
+      '2026-11-14': [spent('2026-11-14', 'acme', 1, { quarter: 95 }), spent('2026-11-14', undefined, 2)],
+      '2026-11-15': [spent('2026-11-15', 'acme', 1, { quarter: 0 })],
+    })
+    await setAllocation(books.ctx(), { key: '', value: '', rule: { kind: 'even' } })
+    const { currency, total, lines, exchange } = await books.draft('acme', '2026-11')
+    expect([currency, total]).toEqual(['EUR', '10.5']) // 2.7 + 2.4 of its own, 5.4 allocated
+    expect(lines.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['usage', '5.1'],
+      ['allocated', '5.4'],
+    ])
+    expect(exchange).toEqual([
+      { from: '2026-10-01', perUsd: '0.9' },
+      { from: '2026-11-15', perUsd: '0.8' },
+    ])
+    expect((await books.close('acme', '2026-11')).currency).toBe('EUR')
+  })
+
+  it('a month from before the first rate cannot be closed, and says what is missing', async () => {
+    await euros(['2026-11-15', '0.8'])
+    await books.send({ '2026-11-14': [spent('2026-11-14', 'acme')] })
+    const month = monthOf(await books.list(), '2026-11')
+    expect(month.problem).toContain('no exchange rate')
+    expect(await refused(books.close('acme', '2026-11'))).toBe('CONFLICT problem')
+  })
+
+  it('what was billed in dollars never stands in euros: its change waits, and says so', async () => {
+    await books.send({ '2026-11-03': [spent('2026-11-03', 'acme')] })
+    await books.close('acme', '2026-11')
+    await euros(['2026-10-01', '0.5'])
+    await books.send({ '2026-12-01': [spent('2026-12-01', 'acme', 2)] })
+    expect(await books.draft('acme', '2026-12')).toMatchObject({ currency: 'EUR', total: '3' })
+    expect((await books.closed('acme', '2026-11')).currency).toBe('USD')
+    await books.send({ '2026-11-04': [spent('2026-11-04', 'acme')] })
+    const { hinders } = await books.draft('acme', '2026-12')
+    expect(hinders.find(({ why }) => why === 'problem')).toMatchObject({
+      words: expect.stringContaining('2026-11 was billed in USD'),
+    })
+  })
+})
+
 describe('closing', () => {
   it('freezes bytes and digest, with the ledger’s entry and the mail, all in one act', async () => {
     await books.send({ '2026-11-03': [spent('2026-11-03', 'acme', 1.005)] })
