@@ -133,6 +133,19 @@ describe('the organisation’s budget', () => {
     expect(await call()).toBe('deny')
   })
 
+  test('of a tenant that was renamed counts the calls of whoever still says the old name', async () => {
+    const renames = [{ key: 'tenant', from: 'acme', to: 'globex' }]
+    const lists = { attribution: [{ tags: { tenant: ['acme', 'globex'] }, rules: [], renames }] }
+    mkdirSync(machine.cwd, { recursive: true })
+    writeFileSync(join(machine.cwd, '.holdpoint.yaml'), 'tags: { tenant: acme }\n')
+    org.budgets = () => ({ budgets: [fleet('50', '0', { of: { key: 'tenant', value: 'globex' } })] })
+    await started('>= 90', '', { budgets: [{ ...DEFINED, for: { tenant: '*' } }], ...lists })
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+    machine.spend(41)
+    expect(await call()).toBe('deny')
+  })
+
   describe('in another currency', () => {
     const day = (back: number) => new Date(machine.now() - back * DAY_MS).toISOString().slice(0, 10)
     const euro = (used: string, own = '0') =>

@@ -307,6 +307,20 @@ describe('attribution', () => {
     ])
   })
 
+  test('sends a value that was renamed by its new name, whoever still says the old one', async () => {
+    git('git@github.com:acme/billing-api.git')
+    writeFileSync(join(repo(), '.holdpoint.yaml'), 'tags: { tenant: acme }\n')
+    const {
+      attribution: [said],
+    } = attribution() as { attribution: [object] }
+    const renames = [{ key: 'tenant', from: 'acme', to: 'globex' }]
+    org.publish(RULES, { attribution: [{ ...said, renames }] })
+    await machine.start()
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([{ tenant: 'globex' }])
+    expect(org.usage.get(today())!.sent.unlisted).toBeUndefined()
+  })
+
   test('sends no value that is on no list, and says how much that is', async () => {
     writeFileSync(join(repo(), '.holdpoint.yaml'), 'tags: { tenant: secret-client, mood: fine }\n')
     org.publish(RULES, attribution())
