@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { copilot } from '#agent/clients/copilot/copilot.ts'
 import { type Bench, type StubRequest, type StubStep, startBench } from './bench.ts'
-import { anthropicProvider, copilotSessions, runCopilotOn } from './copilot.ts'
+import { anthropicProvider, compactCopilotOn, copilotSessions, runCopilotOn } from './copilot.ts'
 import { axes, readUsage, servedIn } from './read-usage.ts'
 
 let bench: Bench
@@ -41,17 +41,17 @@ test('what Copilot CLI was served is in the ledger, once, by the provider’s id
   expect(before.calls[0]).toMatchObject({ model: 'gpt-5.5', place: { client: 'copilot', directory: bench.project } })
 
   const [session] = copilotSessions(bench)
-  const compacted = await runCopilotOn(bench, { scenario: [], prompt: '/compact', args: [`--resume=${session}`] })
+  const compacting = await compactCopilotOn(bench, session!)
   const second = await runCopilotOn(bench, {
     scenario: [{ text: 'again', usage: { input: 5, output: 2, cache_read: 900 } }],
     args: [`--resume=${session}`],
   })
-  expect([compacted.exit, second.exit]).toEqual([0, 0])
-  expect(servedIn(compacted.requests)).toHaveLength(1)
+  expect(second.exit, second.stderr).toBe(0)
+  expect(servedIn(compacting)).toHaveLength(1)
   const after = await read()
   // what compacting used bears no id of the provider's
   const counts = (told: string[]) => told.map(one => one.slice(one.indexOf(': ')))
-  expect(counts(after.told)).toEqual(counts(served([...first.requests, ...compacted.requests, ...second.requests])))
+  expect(counts(after.told)).toEqual(counts(served([...first.requests, ...compacting, ...second.requests])))
   expect(after.told.filter(one => !one.startsWith('compaction '))).toEqual(
     served([...first.requests, ...second.requests]),
   )

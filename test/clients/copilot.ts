@@ -1,15 +1,19 @@
 /** The real GitHub Copilot CLI on a bench, offline with a key of its own: headless runs and the events they leave. */
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Bench,
   DUMMY_KEY,
+  exactly,
   type Finished,
   PATH,
   REPOSITORY,
+  readIfThere,
   runProcess,
   type StubRequest,
   type StubStep,
+  until,
 } from './bench.ts'
 
 /** The pinned client; npm test installs it into this ignored folder. */
@@ -51,12 +55,12 @@ export const anthropicProvider = (bench: Bench, model = 'claude-sonnet-4.5') => 
 export type CopilotRun = {
   /** Follow these steps; a text names a scenario set before. */
   scenario: string | StubStep[]
-  /** Instead of a sentence with the scenario's marker, e.g. `/compact`. */
-  prompt?: string
   args?: string[]
   env?: Record<string, string>
   timeoutMs?: number
 }
+
+const COMMON = ['--allow-all-tools', '--output-format', 'json', '--disable-client-telemetry']
 
 /** One headless run on a bench that stays. */
 export async function runCopilotOn(bench: Bench, run: CopilotRun): Promise<Finished & { requests: StubRequest[] }> {
@@ -64,14 +68,44 @@ export async function runCopilotOn(bench: Bench, run: CopilotRun): Promise<Finis
   const named = typeof run.scenario === 'string' ? run.scenario : 'given'
   if (typeof run.scenario !== 'string') await bench.stub.setScenario(named, run.scenario)
   const seen = (await bench.stub.requests()).length
-  const prompt = run.prompt ?? `please run [stub:${named}]`
-  const args = ['-p', prompt, '--allow-all-tools', '--output-format', 'json', '--disable-client-telemetry']
-  const finished = await runProcess(COPILOT_BINARY, [...args, ...(run.args ?? [])], {
+  const args = ['-p', `please run [stub:${named}]`, ...COMMON, ...(run.args ?? [])]
+  const finished = await runProcess(COPILOT_BINARY, args, {
     env: copilotEnv(bench, run.env),
     cwd: bench.project,
     timeoutMs: run.timeoutMs ?? 60_000,
   })
   return { ...finished, requests: (await bench.stub.requests()).slice(seen) }
+}
+
+/**
+ * Compacts a session, and ends the client once its events say that this is done: now and then it would wait for ever then, its
+ * session open. Returns the requests to the model server.
+ */
+export async function compactCopilotOn(bench: Bench, session: string): Promise<StubRequest[]> {
+  const seen = (await bench.stub.requests()).length
+  const events = join(bench.home, '.copilot/session-state', session, 'events.jsonl')
+  const child = spawn(COPILOT_BINARY, ['-p', '/compact', ...COMMON, `--resume=${session}`], {
+    env: exactly(copilotEnv(bench)),
+    cwd: bench.project,
+    stdio: 'ignore',
+    detached: true,
+  })
+  const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  try {
+    await until(
+      'the session to be compacted',
+      () => readIfThere(events)?.includes('"session.compaction_complete"'),
+      60_000,
+    )
+  } finally {
+    try {
+      process.kill(-child.pid!, 'SIGKILL')
+    } catch {
+      // it has ended by itself
+    }
+    await ended
+  }
+  return (await bench.stub.requests()).slice(seen)
 }
 
 /** The sessions below the client's folder. */
