@@ -112,7 +112,12 @@ function answerHook(
       runtime,
       client as Client,
       read,
-      { attended, runTags: runTagsOf(incoming.headers), credential: credentialOf(incoming.headers) },
+      {
+        attended,
+        runTags: runTagsOf(incoming.headers),
+        credential: credentialOf(incoming.headers),
+        environment: runtime.environmentHeld(incoming.headers['x-holdpoint-environment']),
+      },
       incoming.arrivedMs,
     )
     return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged)
@@ -134,6 +139,8 @@ export type Beside = {
   runTags?: Tags | undefined
   /** How the client's process signs in; only a command hook sees it. */
   credential?: Credential | undefined
+  /** What signed rules ask of the client's environment, as far as it holds there. */
+  environment?: string[] | undefined
 }
 
 /** Takes in one event; only a tool call can be held. */
@@ -141,7 +148,7 @@ export function judgeEvent(
   runtime: Runtime,
   client: Client,
   event: HookEvent,
-  { attended, runTags, credential }: Beside,
+  { attended, runTags, credential, environment }: Beside,
   arrivedMs = performance.now(),
 ): Judgement | Promise<Judgement> {
   // it has come through the door, which is all that it was sent for; a call under that name is judged like any other
@@ -149,6 +156,8 @@ export function judgeEvent(
     return { decision: { outcome: 'pass', text: '', systemMessage: CANARY_HEARD }, file: false }
   // only the start of a session is heard from a process that knows; a call's own headers may still say that nobody is there
   const session = runtime.sessions.note(client, event, event.kind === 'session_start' ? attended : undefined)
+  if (environment !== undefined && environment.join('\n') !== session.environment?.join('\n'))
+    session.environment = environment
   if (event.kind === 'session_start') {
     noteRunTags(session, runTags)
     noteCover(runtime, session, credential)

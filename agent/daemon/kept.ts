@@ -89,6 +89,7 @@ const Who = z.object({
 const Known = z.object({
   transcriptPath: z.optional(z.string()),
   runTags: z.optional(TagsShape),
+  environment: z.optional(z.array(z.string())),
   covered: z.optional(z.enum(COVERED)),
   attended: z.optional(z.boolean()),
   model: z.optional(z.string()),

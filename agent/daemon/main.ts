@@ -150,6 +150,7 @@ async function start(
     attributionOf: session => usage.boundaryAttribution(session),
     budgetReadings: session => usage.budgetReadings(session),
     isBudgetRead: qualifier => usage.isBudgetRead(qualifier),
+    environmentHeld: said => usage.environment.heldBy(said),
     now,
     random,
     log,
@@ -243,6 +244,7 @@ async function start(
   let reportTimer: NodeJS.Timeout | undefined
   let reporting: Promise<void> = Promise.resolve()
   const reportSoon = () => {
+    usage.noteRules()
     reportTimer ??= setTimeout(() => {
       reportTimer = undefined
       reporting = reporter.send().catch(error => log(`the report: ${(error as Error).message}`))

@@ -42,6 +42,8 @@ export type Runtime = {
   budgetReadings(session: Session): FigureReading[]
   /** Whether a condition's budget has a figure that is young enough. */
   isBudgetRead(qualifier: string | undefined): boolean
+  /** Which patterns of the signed rules a hook found to hold in its client's environment. */
+  environmentHeld(said: string | string[] | undefined): string[] | undefined
   now(): number
   random(n: number): Uint8Array
   log(line: string): void

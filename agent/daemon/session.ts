@@ -13,6 +13,8 @@ export type Session = {
   transcriptPath?: string
   /** To whom the session's run belongs, as its start was told (HOLDPOINT_TAGS). */
   runTags?: Tags
+  /** What signed rules ask of its environment, as far as it held there; never a value. */
+  environment?: string[]
   /** Whether a plan covers it, as its start showed. */
   covered?: Covered
   /** Whether somebody is at the keyboard, as far as it was said. */

@@ -61,6 +61,7 @@ function takeEvent(runtime: Runtime, { client, body, headers, why }: Spooled): v
     attended: attendedOf(event, given),
     runTags: runTagsOf(given),
     credential: credentialOf(given),
+    environment: runtime.environmentHeld(given['x-holdpoint-environment']),
   })
 }
 

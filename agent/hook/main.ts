@@ -10,6 +10,7 @@ import { rememberAgent } from '#agent/guard/seen-agents.ts'
 import { readRegular } from '#agent/regular-file.ts'
 import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
 import { credentialIn } from './credential.ts'
+import { heldHere } from './environment.ts'
 import { findHome } from './home-place.ts'
 import { askLoopback, type DoorAddress, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
 import { folderTrouble, socketPlace } from './socket-place.ts'
@@ -30,16 +31,19 @@ const nowMs = () => process.uptime() * 1000
 const startedMs = nowMs()
 const leftMs = () => Math.max(50, DEADLINE_MS - (nowMs() - startedMs))
 
-/** Of an environment that also holds API keys, only these names are read. */
+/** Of an environment that also holds API keys, only these names are read, and those that the signed rules name. */
 function originHeaders(): Record<string, string> {
   const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT, CLAUDE_PID, HOLDPOINT_TAGS } = process.env
   const isStart = event === 'SessionStart'
   const tags = isStart ? tagPairs(HOLDPOINT_TAGS) : ''
+  // a prompt as well: rules may have come since the start
+  const held = isStart || event === 'UserPromptSubmit' ? heldHere(home, process.env) : ''
   return {
     ...(CLAUDE_CODE_SESSION_ATTENDED ? { 'x-holdpoint-attended': CLAUDE_CODE_SESSION_ATTENDED.slice(0, 8) } : {}),
     ...(CLAUDE_CODE_ENTRYPOINT ? { 'x-holdpoint-entrypoint': CLAUDE_CODE_ENTRYPOINT.slice(0, 64) } : {}),
     ...(CLAUDE_PID && /^\d{1,10}$/.test(CLAUDE_PID) ? { 'x-holdpoint-client-pid': CLAUDE_PID } : {}),
     ...(tags === '' ? {} : { 'x-holdpoint-tags': tags }),
+    ...(held === '' ? {} : { 'x-holdpoint-environment': held }),
     ...(isStart ? { 'x-holdpoint-credential': credentialIn(process.env) } : {}),
   }
 }

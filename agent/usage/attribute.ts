@@ -28,9 +28,15 @@ export type Self = {
 export type TagProblem = { file: string; line: number; column: number; message: string; remedy: string }
 
 type Known = { place: Place; lookedAt: number; about: About; cwd: string; file?: string; good: Tags }
-type About = { cwd?: string | undefined; runTags?: Tags | undefined; covered?: Covered | undefined }
+type About = {
+  cwd?: string | undefined
+  runTags?: Tags | undefined
+  environment?: readonly string[] | undefined
+  covered?: Covered | undefined
+}
 
-const isSame = (a: About, b: About) => a.runTags === b.runTags && a.covered === b.covered
+const isSame = (a: About, b: About) =>
+  a.runTags === b.runTags && a.covered === b.covered && a.environment === b.environment
 
 /** Where sessions belong. What a folder says is looked at now and then, and never while a call waits that was seen before. */
 export class Attributor {
@@ -61,6 +67,7 @@ export class Attributor {
       repository: repository?.names ?? [],
       tags,
       from,
+      ...(about.environment === undefined ? {} : { environment: about.environment }),
       ...(about.covered === undefined ? {} : { covered: about.covered }),
     }
     this.known.set(id, {
@@ -88,12 +95,13 @@ export class Attributor {
   }
 }
 
-/** What attribution rules are matched against. Nothing of the session's environment is known: no hook passes it on. */
+/** What attribution rules are matched against. */
 export function factsOf(place: Place, { homeDir, team }: Self): SessionFacts {
-  const { directory, repository } = place
+  const { directory, repository, environment } = place
   const isBelowHome = directory?.startsWith(`${homeDir}/`) === true
   return {
     repository,
+    held: environment,
     ...(directory === undefined
       ? {}
       : {

@@ -1,7 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ChangedSession, ClientHome, UsageSource, UsageState } from '#agent/clients/adapter.ts'
-import type { Covered } from '#core/usage/bucket.ts'
-import type { Tags } from '#core/usage/tags.ts'
+import type { Session } from '#agent/daemon/session.ts'
 import type { Attributor } from './attribute.ts'
 import type { Ledger } from './ledger.ts'
 import type { Marks } from './marks.ts'
@@ -30,7 +29,7 @@ type Deps = {
   knownSession(
     client: string,
     session: string,
-  ): { cwd: string; runTags?: Tags | undefined; covered?: Covered | undefined } | undefined
+  ): Pick<Session, 'cwd' | 'runTags' | 'environment' | 'covered'> | undefined
 }
 
 /**
@@ -103,6 +102,7 @@ export class Collector {
         const place = attributor.placeOf(client, sessionId, {
           cwd,
           runTags: known?.runTags,
+          environment: known?.environment,
           covered: known?.covered,
         })
         ledger.add(read.records, place)

@@ -19,6 +19,7 @@ const PlaceLine = z.object({
   r: z.array(z.string()),
   t: TagsShape,
   f: z.record(z.string(), z.enum(['run', 'parent', 'repository', 'organisation'])),
+  e: z.optional(z.array(z.string())),
   v: z.optional(z.enum(COVERED)),
 })
 const CallLine = z.object({
@@ -73,7 +74,7 @@ export function readCall(line: string): CallLine | undefined {
 export function readPlace(line: string): Place | undefined {
   const read = PlaceLine.safeParse(parse(line))
   if (!read.success) return undefined
-  const { c: client, s: session, d, r: repository, t: tags, f: from, v } = read.data
+  const { c: client, s: session, d, r: repository, t: tags, f: from, v, e: environment } = read.data
   return {
     client,
     session,
@@ -81,6 +82,7 @@ export function readPlace(line: string): Place | undefined {
     repository,
     tags,
     from,
+    ...(environment === undefined ? {} : { environment }),
     ...(v === undefined ? {} : { covered: v }),
   }
 }

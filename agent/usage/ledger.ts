@@ -187,16 +187,8 @@ export class Ledger {
   }
 
   private append(day: string, lines: CallLine[], place: Place): void {
-    const { client: c, session: s, directory: d, repository: r, tags: t, from: f, covered: v } = place
-    const where = JSON.stringify({
-      c,
-      s,
-      ...(d === undefined ? {} : { d }),
-      r,
-      t,
-      f,
-      ...(v === undefined ? {} : { v }),
-    })
+    const { client: c, session: s, directory: d, repository: r, tags: t, from: f, environment: e, covered: v } = place
+    const where = JSON.stringify({ c, s, d, r, t, f, e, v })
     const at = `${day} ${c} ${s}`
     const isNew = this.placed.get(at) !== where
     const text = `${isNew ? `${where}\n` : ''}${lines.map(line => JSON.stringify(line)).join('\n')}\n`

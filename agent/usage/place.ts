@@ -13,6 +13,8 @@ export type Place = {
   /** What was said on this machine: by the run, or by the repository's own file. */
   tags: Tags
   from: Readonly<Record<string, TagSource>>
+  /** What signed rules ask of the session's environment, as far as it held there: `NAME=pattern`, never a value. */
+  environment?: readonly string[]
   /** Whether a plan covers the session, as far as its client's files and its hook's process told; absent = nobody said. */
   covered?: Covered
 }

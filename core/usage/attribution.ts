@@ -3,6 +3,8 @@ import { formatDecimal } from '#core/decimal.ts'
 import { globMatches } from '#core/glob.ts'
 import { ATTRIBUTION_CONDITIONS, type AttributionCondition, type AttributionRule } from '#core/rules/shape.ts'
 import { dayOf, type PricedMeteredCall } from './bucket.ts'
+import { heldIn } from './environment.ts'
+import { asksForSecret } from './secret-name.ts'
 import { NO_TAGS, type TagLists, type Tags } from './tags.ts'
 
 /**
@@ -12,6 +14,8 @@ import { NO_TAGS, type TagLists, type Tags } from './tags.ts'
  */
 export type SessionFacts = Partial<Record<Exclude<AttributionCondition, 'environment'>, readonly string[]>> & {
   environment?: Readonly<Record<string, string | undefined>>
+  /** Instead of the environment, which stays where the session is: those `NAME=pattern` that hold in it. */
+  held?: readonly string[] | undefined
 }
 
 /** What said so. `parent`: the session that started this one. */
@@ -22,9 +26,8 @@ export const NOT_ATTRIBUTED: Attributed = Object.freeze({ tags: NO_TAGS, from: O
 
 function holds(condition: AttributionCondition, pattern: string, facts: SessionFacts): boolean {
   if (condition !== 'environment') return facts[condition]?.some(name => globMatches(pattern, name)) ?? false
-  const at = pattern.indexOf('=')
-  const value = facts.environment?.[pattern.slice(0, at)]
-  return at > 0 && value !== undefined && globMatches(pattern.slice(at + 1), value)
+  if (asksForSecret(pattern)) return false
+  return facts.held?.includes(pattern) === true || heldIn([pattern], facts.environment ?? {}).length > 0
 }
 
 /** Whether all conditions of a rule hold. One that this build does not know, or a rule without any, holds nothing. */

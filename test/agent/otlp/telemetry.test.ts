@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DISK } from '#agent/home.ts'
+import { makeMeter, meter } from '#agent/usage/meter.ts'
 import { SESSION } from '../daemon/world.ts'
 import { attributes, ToldMachine } from './world.ts'
 
@@ -263,13 +264,18 @@ describe('sums without ids', () => {
       machine.sums(
         'gen_ai.client.token.usage',
         { input: 150_000_000, output: 7 },
-        { resource: { 'service.name': 'agent' } },
+        { resource: { 'service.name': 'agent' }, values: { 'gen_ai.response.model': 'claude-sonnet-4-5' } },
       ),
     )
     const calls = await machine.counted()
     expect(calls.map(({ tokens, isSum }) => [tokens.input, tokens.output, isSum])).toEqual([
       [100_000_000, 7, true],
       [50_000_000, 0, true],
+    ])
+    const priced = await meter(calls, makeMeter(undefined, { homeDir: machine.folder }))
+    expect(priced.map(({ model, long }) => [model, long])).toEqual([
+      ['claude-sonnet-4-5', false],
+      ['claude-sonnet-4-5', false],
     ])
   })
 })
