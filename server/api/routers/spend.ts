@@ -10,8 +10,8 @@ import { spendReport } from '../../features/spend/report.ts'
 import { listQuarantine } from '../../features/usage/quarantine.ts'
 import { repriceUsage } from '../../features/usage/reprice.ts'
 import { changeTimeZone } from '../../features/usage/zone.ts'
+import { spendEdit } from '../spend-edit.ts'
 import { inOrg, router } from '../trpc.ts'
-import { spendEdit } from './spend-edit.ts'
 
 const id = z.string().max(64)
 const value = z.string().max(100).nullable()
