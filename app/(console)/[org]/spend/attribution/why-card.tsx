@@ -49,7 +49,7 @@ export function WhyCard({ org, tag, keys, period, why }: Props) {
       }
       note={
         why.rows.length > 0 &&
-        'No rule matched, and nobody set it by hand. Which repository and folder it was stays on the machine: “holdpoint history” shows it there. Bounds of models without a price are in these amounts.'
+        'No rule matched, and nobody set it by hand. Which repository and folder it was stays on the machine: “holdpoint history --by project” shows it there. Bounds of models without a price are in these amounts.'
       }
     >
       <Table
@@ -125,7 +125,7 @@ export function UnlistedCard({ org, rows, period }: { org: string; rows: Unliste
       aside={<CsvLink org={org} list="unlisted" query={{ from: period.from, to: period.to }} />}
       note={
         rows.length > 0 &&
-        'On that machine “holdpoint history” names the value. Either list it above, or correct it there: in the repository’s .holdpoint.yaml or in HOLDPOINT_TAGS.'
+        'On that machine “holdpoint history --by” and the tag names the value. Either list it above, or correct it there: in the repository’s .holdpoint.yaml or in HOLDPOINT_TAGS.'
       }
     >
       <Table
