@@ -219,12 +219,78 @@ test('a budget is changed in the signed text, after its diff was seen, and an ed
   expect(text).toBe(TEXT.replace('"60"', '"75"').replace('"400"', '"450"'))
 })
 
+test('a rate of the euro makes budgets in euros, and an owner bills in euros: half as many at half a euro a dollar', async ({
+  newContext,
+}) => {
+  test.setTimeout(180_000)
+  const page = await pageOf(newContext, OWNER.email)
+  await page.goto(`/${SLUG}/spend?${range()}&by=project`)
+  const dollars = cents((await column(page, 'Spend')).total)
+  await page.getByRole('navigation', { name: 'Spend' }).getByRole('link', { name: 'Currency' }).click()
+  await expect(page.getByRole('heading', { name: 'Everything is in US dollars' })).toBeVisible()
+  await page.getByRole('link', { name: 'Add a rate' }).click()
+  await page.getByRole('button', { name: 'Review and publish' }).click()
+  await expect(page.getByText('No currency is chosen')).toBeVisible()
+  await page.getByLabel('Currency').selectOption('EUR')
+  await page.getByLabel('Holds from').fill(daysAgo(60))
+  await page.getByLabel('One US dollar is').fill('0.5')
+  await signAs(page, 'The bank of September', 'per_usd: "0.5"')
+  const rates = page.getByRole('table', { name: 'Exchange rates' })
+  await expect(rates.getByRole('row').filter({ hasText: 'Euro' })).toContainText('in force')
+
+  await page.goto(`/${SLUG}/spend/edit-budget`)
+  await page.getByLabel('Name').fill('euros')
+  await page.getByLabel('Amount').fill('1000')
+  await page.getByLabel('Currency').selectOption('EUR')
+  await page.getByLabel('Owners', { exact: true }).selectOption('role:lead')
+  await expect(page.getByRole('list', { name: 'Owners of the budget' }).getByRole('listitem')).toHaveCount(2)
+  await signAs(page, 'The branch in Lyon', 'currency: EUR')
+  await page.goto(`/${SLUG}/spend/budgets/euros`)
+  await expect(page.getByText('% of €1,000.00')).toBeVisible()
+  await expect(page.getByText('at the exchange rate of that day')).toBeVisible()
+  type Listed = { budgets: { name: string; currency: string; shares: { used: string }[] }[] }
+  const { budgets } = await query<Listed>(page.context(), 'budget.list', { org: SLUG })
+  const used = (name: string) => Number(budgets.find(one => one.name === name)!.shares[0]!.used)
+  expect(used('euros')).toBeCloseTo(used('everything') / 2, 9)
+
+  await page.goto(`/${SLUG}/settings`)
+  await page.getByLabel('Reports and statements are in').selectOption('EUR')
+  await page.getByRole('button', { name: 'Change the currency' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Bill in EUR' }).click()
+  await expect(page.getByText('Billed in EUR from now on')).toBeVisible()
+  await page.goto(`/${SLUG}/spend?${range()}&by=project`)
+  const { parts, total } = await column(page, 'Spend')
+  expect(total).toMatch(/^€/)
+  expect(parts.filter(part => part !== '–').every(part => part.includes('€'))).toBe(true)
+  const off = cents(total) * 2n - dollars
+  expect(off >= -1n && off <= 1n, `${total} is half of ${dollars} cents`).toBe(true)
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'CSV' }).click()])
+  const [heads] = (await (await file.createReadStream()).toArray()).join('').split(/\r?\n/)
+  expect(heads).toContain('priced_metered_eur')
+  expect(heads).not.toContain('usd')
+  // Budgets that named no currency keep the dollar, and say so now.
+  const { text } = await query<{ text: string }>(page.context(), 'boundary.current', { org: SLUG })
+  expect(text).toMatch(/name: everything\n\s+amount: "450"\n\s+currency: USD/)
+})
+
+/** Reviews an edit of the signed text, sees what it writes, and publishes it. */
+async function signAs(page: Page, note: string, written: string): Promise<void> {
+  await page.getByRole('button', { name: 'Review and publish' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText(written)
+  await dialog.getByLabel('Note: why it is done').fill(note)
+  await dialog.getByRole('button', { name: 'Sign and publish' }).click()
+  await expect(dialog).toBeHidden()
+}
+
 const VISITS = () => [
   { name: 'spend', path: `/${SLUG}/spend?${range()}&by=project`, reach: 'billing', open: true },
   { name: 'spend-billed', path: `/${SLUG}/spend?${range()}&by=project&basis=billed&filter=model:claude-opus-4-6` },
   { name: 'spend-nothing', path: `/${SLUG}/spend?month=2020-01`, reach: 'Show this month' },
   { name: 'budgets', path: `/${SLUG}/spend/budgets`, reach: 'each-project' },
   { name: 'budget', path: `/${SLUG}/spend/budgets/each-project?value=search`, reach: 'Change', open: true },
+  { name: 'currency', path: `/${SLUG}/spend/currency`, reach: 'Add a rate' },
+  { name: 'exchange-form', path: `/${SLUG}/spend/edit-exchange`, reach: 'One US dollar is' },
   { name: 'budget-form', path: `/${SLUG}/spend/edit-budget?name=each-project`, reach: 'Which project' },
 ]
 

@@ -9,17 +9,16 @@ import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { Field } from '#app/_ui/field.tsx'
-import { Select } from '#app/_ui/select.tsx'
+import { Select, type SelectOption } from '#app/_ui/select.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
 import { SignInAgain, type TooOld } from '../sign-in-again.tsx'
-import { currencyName } from '../spend/currency/words.ts'
 import { withRemedy } from '../with-remedy.ts'
 
 type Props = {
   org: string
   currency: string
-  /** The dollar, and currencies with an exchange rate of today. */
-  choices: readonly string[]
+  /** The one that is set, the dollar, and those with an exchange rate of today. */
+  choices: readonly SelectOption[]
   mayChange: boolean
   tooOld: TooOld | undefined
 }
@@ -29,10 +28,6 @@ export function CurrencyCard({ org, currency, choices, mayChange, tooOld }: Prop
   const router = useRouter()
   const [chosen, setChosen] = useState(currency)
   const change = useMutation(useTRPC().spend.changeCurrency.mutationOptions({ onSettled: () => router.refresh() }))
-  const options = [...new Set([currency, ...choices])].map(value => ({
-    value,
-    label: `${value}, ${currencyName(value)}`,
-  }))
   return (
     <Card
       id="currency"
@@ -55,7 +50,7 @@ export function CurrencyCard({ org, currency, choices, mayChange, tooOld }: Prop
           }
         >
           <Select
-            options={options}
+            options={[...choices]}
             value={chosen}
             onChange={event => setChosen(event.target.value)}
             disabled={!mayChange}
@@ -64,7 +59,7 @@ export function CurrencyCard({ org, currency, choices, mayChange, tooOld }: Prop
         {mayChange && (
           <div>
             <ConfirmDialog
-              title={`Bill in ${currencyName(chosen)}?`}
+              title={`Bill in ${chosen}?`}
               description={`Reports, their CSV and open statements are in ${chosen} from now on, those of past days too. Months that were closed keep their currency.`}
               trigger={
                 <Button variant="primary" disabled={chosen === currency}>

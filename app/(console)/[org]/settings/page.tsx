@@ -3,12 +3,13 @@ import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { may, seesEverybody, whyNot, whyNotFresh } from '#core/permission.ts'
+import { may, whyNot, whyNotFresh } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { mayReadDemoMail, requireActor } from '#server/auth/current.ts'
 import { env } from '#server/env.ts'
 import { titled } from '../page-title.ts'
 import { againAt, SignInAgain } from '../sign-in-again.tsx'
+import { currencyOptions } from '../spend/currency/words.ts'
 import { CommandCard } from './command-card.tsx'
 import { ConnectionsCard } from './connections-card.tsx'
 import { CurrencyCard } from './currency-card.tsx'
@@ -17,7 +18,6 @@ import { MailCard } from './mail-card.tsx'
 import { NameForm } from './name-form.tsx'
 import { PolicyForm } from './policy-form.tsx'
 import { RestoreCard } from './restore-card.tsx'
-import { TokensCard } from './tokens-card.tsx'
 
 export const generateMetadata = titled('Settings')
 
@@ -32,7 +32,6 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
   ])
   const refusal = whyNot(actor, 'settings.change')
   const mayChange = refusal === undefined
-  const tokens = await (await api()).token.list({ org })
   const tooOld = may(actor, 'keys.rotate') ? whyNotFresh(actor, new Date()) : undefined
   const sections = [
     ...(settings.restoredAt ? [{ id: 'restored', label: 'Restored copy' }] : []),
@@ -42,7 +41,6 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
     { id: 'keys', label: 'Keys' },
     { id: 'sign-in', label: 'Sign-in providers' },
     { id: 'command', label: 'Credentials of the command' },
-    { id: 'tokens', label: 'Tokens for programs' },
     { id: 'mail', label: 'Mail' },
   ]
   return (
@@ -109,7 +107,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
             key={money.currency}
             org={org}
             currency={money.currency}
-            choices={money.choices}
+            choices={currencyOptions([...new Set([money.currency, ...money.choices])])}
             mayChange={may(actor, 'currency.change')}
             tooOld={tooOld && { why: tooOld.why, again: againAt(org, 'settings') }}
           />
@@ -126,13 +124,6 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
             credentials={settings.credentials}
             mayChange={mayChange}
             ownId={actor.memberId}
-          />
-          <TokensCard
-            org={org}
-            origin={env().publicUrl}
-            tokens={tokens}
-            maySee={seesEverybody(actor)}
-            mayMake={may(actor, 'token.make')}
           />
           <MailCard mail={settings.mail} demoMailbox={demoMailbox} />
         </div>

@@ -65,6 +65,10 @@ export function forecastNote(forecast: ForecastView, currency: string): string {
 export const ownersWords = ({ owners }: Pick<Budget, 'owners'>): string =>
   owners
     .map(({ owner, name, people }) =>
-      owner.startsWith('member:') ? (people === 0 ? `${name} (gone)` : name) : `${name}s and above (${people})`,
+      owner.startsWith('member:')
+        ? people === 0
+          ? `${name} (gone)`
+          : name
+        : `${name}s${name === 'owner' ? '' : ' and above'} (${people})`,
     )
     .join(', ')

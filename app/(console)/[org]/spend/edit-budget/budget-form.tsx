@@ -8,7 +8,6 @@ import { Field } from '#app/_ui/field.tsx'
 import { SegmentedControl } from '#app/_ui/segmented-control.tsx'
 import { Select, type SelectOption } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
-import { currencyName } from '../currency/words.ts'
 import { type Defaults, type Draft, documentOf, readDraft, textWith, textWithout } from './draft.ts'
 import { OwnersField } from './owners-field.tsx'
 import { type Base, ReviewDialog } from './review-dialog.tsx'
@@ -18,7 +17,7 @@ export type Choices = {
   keys: { key: string; values: SelectOption[] }[]
   owners: SelectOption[]
   /** The dollar and those with an exchange rate. */
-  currencies: readonly string[]
+  currencies: readonly SelectOption[]
   zones: readonly string[]
 }
 type Props = {
@@ -46,7 +45,11 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
   const [asked, setAsked] = useState(false)
   const [review, setReview] = useState<'save' | 'remove'>()
   const set = (change: Partial<Draft>) => setDraft(before => ({ ...before, ...change }))
-  const reading = readDraft(draft, defaults, choices.currencies)
+  const reading = readDraft(
+    draft,
+    defaults,
+    choices.currencies.map(({ value }) => value),
+  )
   const values = choices.keys.find(({ key }) => key === draft.key)?.values ?? []
   const open = () => {
     setAsked(true)
@@ -96,7 +99,7 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
             {choices.currencies.length > 1 && (
               <Field label="Currency" hint="Each UTC day counts at the rate entered for it.">
                 <Select
-                  options={choices.currencies.map(value => ({ value, label: `${value}, ${currencyName(value)}` }))}
+                  options={[...choices.currencies]}
                   value={draft.currency}
                   onChange={event => set({ currency: event.target.value })}
                 />

@@ -9,6 +9,7 @@ import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { whyReadOnly } from '../../boundaries/why-read-only.ts'
 import { titled } from '../../page-title.ts'
+import { currencyOptions } from '../currency/words.ts'
 import { BudgetForm, type Choices } from './budget-form.tsx'
 import { draftOf, emptyDraft } from './draft.ts'
 
@@ -47,7 +48,7 @@ export default async function EditBudgetPage({ params, searchParams }: Props) {
       { value: 'role:lead', label: 'Leads and above' },
       ...present.map(({ id, name: label }) => ({ value: `member:${id}`, label })),
     ],
-    currencies: [...new Set(['USD', money.currency, ...money.rates.map(({ currency }) => currency)])],
+    currencies: currencyOptions([...new Set(['USD', money.currency, ...money.rates.map(({ currency }) => currency)])]),
     zones: [...new Set([keys.zone, ...(budget ? [budget.zone] : []), 'UTC', ...zoneNames()])],
   }
   const defaults = { currency: money.currency, zone: keys.zone }

@@ -6,13 +6,12 @@ import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Field } from '#app/_ui/field.tsx'
-import { Select } from '#app/_ui/select.tsx'
+import { Select, type SelectOption } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import { Findings } from '#core/boundary/problem.ts'
 import type { JsonObject } from '#core/boundary/rule.ts'
 import { treeFromJson } from '#core/boundary/tree.ts'
 import { readExchangeRate } from '#core/rules/read-exchange.ts'
-import { currencyName } from '../currency/words.ts'
 import type { Base } from '../edit-review.tsx'
 import { SpendEditReview } from '../spend-edit-review.tsx'
 
@@ -24,6 +23,8 @@ type Props = {
   /** The rate that is changed, as it was seen; absent: a new one. */
   at: { index: number; was: JsonObject } | undefined
   today: string
+  /** Every currency but the dollar. */
+  currencies: readonly SelectOption[]
 }
 
 const documentOf = ({ currency, from, perUsd }: Draft): JsonObject => ({ currency, from, per_usd: perUsd.trim() })
@@ -40,10 +41,8 @@ function problemsOf(draft: Draft): { message: string; remedy: string }[] {
   }))
 }
 
-const CODES = Intl.supportedValuesOf('currency').filter(code => code !== 'USD')
-
 /** One exchange rate as a form. */
-export function ExchangeForm({ org, draft: given, base: current, at, today }: Props) {
+export function ExchangeForm({ org, draft: given, base: current, at, today, currencies }: Props) {
   const router = useRouter()
   const [draft, setDraft] = useState(given)
   const [base, setBase] = useState(current)
@@ -79,10 +78,7 @@ export function ExchangeForm({ org, draft: given, base: current, at, today }: Pr
           <div className="grid gap-4 sm:grid-cols-3">
             <Field label="Currency" required>
               <Select
-                options={[
-                  ...(draft.currency === '' ? [{ value: '', label: 'Choose one' }] : []),
-                  ...CODES.map(value => ({ value, label: `${value}, ${currencyName(value)}` })),
-                ]}
+                options={[...(draft.currency === '' ? [{ value: '', label: 'Choose one' }] : []), ...currencies]}
                 value={draft.currency}
                 onChange={event => set({ currency: event.target.value })}
               />

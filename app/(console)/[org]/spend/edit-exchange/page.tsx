@@ -7,6 +7,7 @@ import { requireActor } from '#server/auth/current.ts'
 import { whyReadOnly } from '../../boundaries/why-read-only.ts'
 import { titled } from '../../page-title.ts'
 import { BackLink } from '../back-link.tsx'
+import { currencyOptions } from '../currency/words.ts'
 import { ExchangeForm } from './exchange-form.tsx'
 
 export const generateMetadata = titled('Edit an exchange rate')
@@ -44,6 +45,7 @@ export default async function EditExchangePage({ params, searchParams }: Props) 
             base={{ version: current.version, text: current.text, etag: current.etag }}
             at={found && { index: found.index, was: found.was }}
             today={view.today}
+            currencies={currencyOptions(Intl.supportedValuesOf('currency').filter(code => code !== 'USD'))}
           />
         </div>
       ) : (
