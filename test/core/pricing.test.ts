@@ -83,6 +83,8 @@ describe('every axis is priced once, exactly', () => {
     const tokens = { cacheRead: 100, cacheWrite1h: 100, cacheWrite5m: 100 }
     expect(usd([row('m', entry)], 'm', tokens)).toBe(usd([row('m', absent)], 'm', tokens))
     expect(usd([row('m', absent)], 'm', tokens)).toBe('0.0009')
+    // one-hour writes without a price of their own cost at least what five-minute ones do
+    expect(usd([row('m', { ...absent, cacheWrite5m: '3.75' })], 'm', { cacheWrite1h: 1000 })).toBe('0.00375')
   })
 
   test.each(['-1', '1e3', '1.0000001', '', 'NaN', '1,5'])('%j is no price', price => {
@@ -122,8 +124,13 @@ describe('a model is found by its whole id only', () => {
     ['claude-opus-5-5[1m]', 'claude-opus-5-5'],
     ['anthropic/claude-opus-5-5', 'claude-opus-5-5'],
     ['us.anthropic.claude-haiku-4-5-20251001-v1:0', 'claude-haiku-4-5'],
-    ['eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5'],
+    ...['us', 'eu', 'apac', 'jp', 'au', 'us-gov', 'global'].map(region => [
+      `${region}.anthropic.claude-sonnet-4-5-20250929-v1:0`,
+      'claude-sonnet-4-5',
+    ]),
+    ['anthropic.claude-opus-4-1-20250805-v1', 'claude-opus-4-1'],
     ['claude-haiku-4-5@20251001', 'claude-haiku-4-5'],
+    ['claude-haiku-4-5@default', 'claude-haiku-4-5'],
     ['claude-sonnet-4-20250514', 'claude-sonnet-4-0'],
     ['claude-opus-4-1-20250805', 'claude-opus-4-1'],
   ])('%s is %s', (id, expected) => {
@@ -136,6 +143,8 @@ describe('a model is found by its whole id only', () => {
     'claude-opus-5-5-mini',
     'xclaude-opus-5-5',
     'openai/claude-opus-5-5',
+    'ch.anthropic.claude-opus-4-1-20250805-v1:0',
+    'claude-haiku-4-5@latest',
     'claude-opus',
     '',
   ])('%j is unknown', id => {
@@ -168,6 +177,14 @@ describe('an unknown model is never free unless someone chose so', () => {
     expect(priced).toMatchObject({ rate: 'fallback', pricedAs: ['o'] })
     const both = compileRates(card(...rows), { onUnpricedModel: 'max_rate', providers: ['anthropic', 'other'] })
     expect(priceCall(both, call)).toMatchObject({ picoUsd: usdToPico('115'), pricedAs: ['p', 'o'] })
+  })
+
+  test('the prices of large calls and of any day are among the dearest', () => {
+    const long = row('l', { input: '4', output: '4', long: { above: 10, input: '8', output: '99' } })
+    const once = row('d', { input: '70', output: '1' })
+    once.entries.push({ from: '2026-01-01', input: '1', output: '1' })
+    const priced = priceCall(compileRates(card(sonnet, long, once), DEFAULT_UNPRICED), call)
+    expect([picoToUsd(priced.picoUsd), priced.pricedAs]).toEqual(['169', ['d', 'l']])
   })
 
   test('zero and a stand-in are said', () => {

@@ -44,6 +44,8 @@ const card = {
 const withOverrides = (...rows: RateRow[]) => compileRates(card, DEFAULT_UNPRICED, { name: 'org', rows })
 const priceOn = (rates: ReturnType<typeof withOverrides>, model: string, day: string) => {
   const { picoUsd, rate } = priceCall(rates, { model, atMs: at(day), tokens: million })
+  // the same for the whole day, from its first moment
+  expect(priceBucket(rates, { model, day, long: false, tokens: million })).toMatchObject({ picoUsd, rate })
   return `${picoToUsd(picoUsd)} ${rate}`
 }
 
@@ -291,4 +293,22 @@ test('each row of the shipped card is found by its own id and provider', () => {
   const rates = builtInRates()
   for (const { provider, id } of RATE_CARD.rows)
     expect(priceCall(rates, { model: id, provider, atMs: 0, tokens: million }).pricedAs, id).toEqual([id])
+})
+
+test('an id that was ever priced still is: a refresh of the card takes no model away from usage of before', () => {
+  const rates = builtInRates()
+  const ids = readFileSync(new URL('./ids-ever-priced.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+  expect(ids.length).toBeGreaterThan(400)
+  const gone = ids.filter(id => {
+    const [provider = '', ...model] = id.split('/')
+    return priceCall(rates, { model: model.join('/'), provider, atMs: 0, tokens: million }).rate === 'fallback'
+  })
+  expect(gone).toEqual([])
+  const listed = RATE_CARD.rows.flatMap(({ provider, id, aliases = [] }) =>
+    [id, ...aliases].map(one => `${provider}/${one}`),
+  )
+  // what a refresh brings is written down with it
+  expect(listed.filter(id => !ids.includes(id))).toEqual([])
 })

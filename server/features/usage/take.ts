@@ -151,10 +151,9 @@ export async function takeDays(
         happened.push({ kind: 'usage.quarantined', subject, data: { day: usageDay.day, seq } })
     } else present.push(usageDay)
   }
-  if (
-    ahead.length > 0 &&
-    (await tx.usageQuarantine.count({ where: { machineId: machine.id } })) + ahead.length > AHEAD_MOST
-  )
+  // days that wait already and come again take no further room
+  const others = { machineId: machine.id, day: { notIn: ahead.map(({ usageDay }) => new Date(usageDay.day)) } }
+  if (ahead.length > 0 && (await tx.usageQuarantine.count({ where: others })) + ahead.length > AHEAD_MOST)
     throw new AppError('TOO_LARGE', `More than ${AHEAD_MOST} days of this machine lie in the future.`, {
       remedy: "Set the machine's clock right and send again.",
     })

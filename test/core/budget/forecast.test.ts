@@ -63,6 +63,19 @@ describe('a forecast', () => {
     expect(result).toMatchObject({ method: 'weekday', expected: 240n, low: 240n, high: 240n, days: 14 })
   })
 
+  test('goes by eight weeks at most: older habits are not today’s', () => {
+    const days = daysBefore('2026-12-14', [...Array(70).fill(1000), ...Array(56).fill(10)])
+    const result = forecast({ window: december, zone: ZONE, now: midnight('2026-12-14'), used: 0n, days })
+    expect(result).toMatchObject({ days: 56, expected: 180n, low: 180n, high: 180n })
+  })
+
+  test('rounds what is less than the smallest amount up', () => {
+    const days = daysBefore('2026-12-31', [1, 0, 0])
+    expect(forecast({ window: december, zone: ZONE, now: midnight('2026-12-31'), used: 1n, days })).toMatchObject({
+      expected: 2n,
+    })
+  })
+
   test('spreads from the quietest to the busiest week', () => {
     const days = daysBefore('2026-12-14', [...Array(7).fill(10), ...Array(7).fill(30)])
     const result = forecast({ window: december, zone: ZONE, now: midnight('2026-12-14'), used: 0n, days })

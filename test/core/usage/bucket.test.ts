@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { picoToUsd, priceBucket, priceCall } from '#core/pricing.ts'
+import { NO_TOKENS, picoToUsd, priceBucket, priceCall } from '#core/pricing.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
 import {
   amountOf,
@@ -170,6 +170,18 @@ describe('counts', () => {
     })
     expect(splitWrites(0, { fiveMinutes: 3, oneHour: 4 })).toEqual({ cacheWrite5m: 3, cacheWrite1h: 4 })
   })
+})
+
+test('a sum of calls is priced as small ones, whatever it comes to: how large each was nobody knows', () => {
+  const sum = call({ model: 'claude-sonnet-4-5', tokens: { ...NO_TOKENS, input: 1_000_000 } })
+  const cost = (isSum: boolean) => {
+    const { picoUsd, long } = priceMetered(rates, sum, { isSum })
+    return [picoToUsd(picoUsd), long]
+  }
+  expect([cost(true), cost(false)]).toEqual([
+    ['3', false],
+    ['6', true],
+  ])
 })
 
 test('a call is priced by the provider that its client names', () => {

@@ -331,6 +331,46 @@ describe('totals of the fleet', () => {
   })
 })
 
+it('while days are replaced by fuller ones, whoever reads them again and again never sees less than before', async () => {
+  const machine = machines[0]!
+  const days = ['2026-11-27', '2026-11-28']
+  const ask2 = (more: Partial<ReportAsked>) => ask({ from: days[0]!, to: '2026-11-29', ...more })
+  let isOver = false
+  const read = async (more: Partial<ReportAsked>) => {
+    const seen: bigint[] = []
+    while (!isOver) {
+      const report = await ask2(more)
+      expect(added(report)).toBe(all(report.total))
+      seen.push(all(report.total))
+    }
+    return seen
+  }
+  const readers = [read({ by: 'model' }), read({ by: 'member', step: 'day' })]
+  try {
+    for (let round = 1; round <= 15; round++) {
+      const tokens = { input: 10_000_000 * round }
+      const buckets = (day: string) => [1, 40, 95].map(quarter => bucketOf({ quarter, tokens }, day))
+      await takeUsage(contextOf(db.prisma, machine.actor, NOW), {
+        usage: signUsage(
+          machine,
+          uploadOf(
+            machine,
+            300 + round,
+            days.map(day => dayOf(day, buckets(day))),
+          ),
+        ),
+      })
+    }
+  } finally {
+    isOver = true
+  }
+  for (const seen of await Promise.all(readers)) {
+    expect(seen.length).toBeGreaterThan(1)
+    expect(seen.slice(1).filter((amount, i) => amount < seen[i]!)).toEqual([])
+  }
+  expect(all((await ask2({})).total)).toBe(await ledger('2026-11-27', '2026-11-29'))
+})
+
 describe('individuals', () => {
   const auditor = () => actorOf(org, org.ownerId, 'auditor')
 

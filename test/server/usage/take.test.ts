@@ -229,6 +229,32 @@ describe('clocks ahead', () => {
     expect(await db.prisma.usageQuarantine.count({ where: { orgId: org.id } })).toBe(0)
   })
 
+  it('days ahead are kept up to a number that is told; those that wait already may always come again', async () => {
+    const day = (n: number) => new Date(Date.parse('2027-01-01') + n * 86_400_000).toISOString().slice(0, 10)
+    const days = (from: number, to: number, calls = 1) =>
+      Array.from({ length: to - from }, (_, i) => dayOf(day(from + i), [bucketOf({ calls })]))
+    await send(1, days(0, 1))
+    const row = await db.prisma.usageQuarantine.findFirstOrThrow({ where: { orgId: org.id } })
+    await db.prisma.usageQuarantine.createMany({
+      data: days(1, 400).map(content => {
+        const at = new Date(content.day)
+        return { ...row, day: at, releaseAt: at, content }
+      }),
+    })
+    expect(await refused(send(11, days(400, 401)))).toMatchObject({ code: 'TOO_LARGE' })
+    expect(await refused(send(12, days(399, 401)))).toMatchObject({ code: 'TOO_LARGE' })
+    expect((await send(13, days(360, 400, 2))).days.map(({ state }) => state)).toEqual(Array(40).fill('quarantined'))
+    const kept = await db.prisma.usageQuarantine.aggregate({
+      where: { orgId: org.id },
+      _count: true,
+      _sum: { calls: true },
+    })
+    expect(kept).toEqual({ _count: 400, _sum: { calls: 440n } })
+    // what is not ahead is not kept back by it
+    expect((await send(14, [dayOf('2026-11-01', [bucketOf()])])).days[0]!.state).toBe('taken')
+    await db.prisma.usageQuarantine.deleteMany({ where: { orgId: org.id } })
+  })
+
   it('what the machine sends again with a right clock stands over what is kept apart', async () => {
     await send(1, [dayOf('2026-11-20', [bucketOf({ calls: 9 })], '2027-01-20T12:00:00.000Z')])
     await send(2, [dayOf('2026-11-20', [bucketOf({ calls: 2 })])])
