@@ -202,6 +202,8 @@ test('the pages fit on a phone and a desk, by keyboard, in both themes and with 
     await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
     await expect(page.getByRole('banner').first()).toBeHidden()
     expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(28, 25, 23)')
+    await page.setViewportSize({ width: 718, height: 1000 })
+    await page.screenshot({ path: `test-results/pages/${name}-paper.png`, fullPage: true })
     await page.pdf({ path: `test-results/pages/${name}.pdf`, format: 'A4' })
     await page.emulateMedia({ media: 'screen' })
   }

@@ -151,6 +151,8 @@ export type StatementRow = {
   tag: string | null
   digest: string | null
   closedAt: Date | null
+  /** Mails of it that were queued so far. */
+  mails: number
 }
 /** What is nobody's own in a month, and what of it stays with the organisation. Decimals of the month's currency. */
 export type SharedRow = { of: string; rule: string; amount: string; left: string; leftAtMost: string }
@@ -189,6 +191,7 @@ export type StatementList = {
 /** Months of a year, newest first, each with its tenants' statements. Totals are withheld from nobody. */
 export async function listStatements(ctx: Ctx, asked: { year?: string | undefined } = {}): Promise<StatementList> {
   const book = await openBook(ctx.db, ctx.actor.orgId, ctx.now)
+  const mails = await mailCounts(ctx)
   const years = [...new Set(book.months.map(({ month }) => month.slice(0, 4)))].reverse()
   const year = asked.year !== undefined && years.includes(asked.year) ? asked.year : (years[0] ?? '')
   return {
@@ -197,7 +200,7 @@ export async function listStatements(ctx: Ctx, asked: { year?: string | undefine
     months: book.months
       .filter(({ month }) => month.startsWith(year))
       .reverse()
-      .map(month => monthRow(book, month, ctx.now)),
+      .map(month => monthRow(book, month, ctx.now, mails)),
     tenants: [...book.tenants.values()],
     setting: {
       basis: book.setting.basis,
@@ -209,7 +212,18 @@ export async function listStatements(ctx: Ctx, asked: { year?: string | undefine
   }
 }
 
-export function monthRow(book: Book, month: DrawnMonth, now: Date): MonthRow {
+/** By tenant and month, how many mails were queued. */
+async function mailCounts({ db, actor: { orgId } }: Ctx): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.statementMail.groupBy({ by: ['tenant', 'month'], where: { orgId }, _max: { number: true } })
+  return new Map(rows.map(({ tenant, month, _max }) => [`${tenant} ${month}`, _max.number ?? 0]))
+}
+
+export function monthRow(
+  book: Book,
+  month: DrawnMonth,
+  now: Date,
+  mailCounts: ReadonlyMap<string, number> = new Map(),
+): MonthRow {
   const rows = [...book.tenants.values()].flatMap((tenant): StatementRow | [] => {
     const bill = billOf(book, tenant.key, month.month, now)
     if (
@@ -218,7 +232,8 @@ export function monthRow(book: Book, month: DrawnMonth, now: Date): MonthRow {
     )
       return []
     const { state, currency, total, atMost, unknown } = bill
-    const common = { tenant: { ...tenant, name: bill.tenantName }, state, currency, total, atMost, unknown }
+    const mails = mailCounts.get(`${tenant.key} ${month.month}`) ?? 0
+    const common = { tenant: { ...tenant, name: bill.tenantName }, state, currency, total, atMost, unknown, mails }
     return bill.state === 'closed'
       ? { ...common, hinders: [], tag: null, digest: bill.digest, closedAt: bill.closedAt }
       : { ...common, hinders: bill.hinders, tag: bill.tag, digest: null, closedAt: null }

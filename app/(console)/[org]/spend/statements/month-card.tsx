@@ -123,7 +123,7 @@ function Closing({ row, zone }: { row: StatementRow; zone: string }) {
     return (
       <span className="text-ink-2">
         <Time at={row.closedAt} show="day" />
-        {noContact && ', mailed to nobody'}
+        {row.mails === 0 && ', mailed to nobody'}
       </span>
     )
   const words = row.hinders.map(hinder => hinderWords(hinder, zone))
@@ -134,7 +134,7 @@ function Closing({ row, zone }: { row: StatementRow; zone: string }) {
 
 /** How the month's ledger divides: own usage, what is allocated, and what stays with the organisation. */
 function LedgerNote({ month }: { month: MonthRow }) {
-  const { currency, shared } = month
+  const { currency, shared, settled } = month
   const { cells, total } = columnText(
     [month.own, month.allocated, month.left].map(amount => parseDecimal(amount) ?? 0n),
     { currency },
@@ -145,6 +145,7 @@ function LedgerNote({ month }: { month: MonthRow }) {
       {total} in the ledger{month.basis === 'billed' && ', of what is paid for by use'}: {cells[0]} of tenants’ own,{' '}
       {cells[1]} allocated to them, {cells[2]} on nobody’s statement
       {stays.length > 0 && ` (${stays.map(one => staysWords(one, currency)).join(', ')})`}.
+      {settled && ' What is closed stays as it was billed; the difference is on later statements.'}
     </>
   )
 }

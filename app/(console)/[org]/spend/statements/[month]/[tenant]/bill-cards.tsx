@@ -1,4 +1,5 @@
 import { Card } from '#app/_ui/card.tsx'
+import { cn } from '#app/_ui/class-names.ts'
 import { formatCount } from '#app/_ui/format.ts'
 import { Table } from '#app/_ui/table.tsx'
 import { formatDecimal } from '#core/decimal.ts'
@@ -13,6 +14,9 @@ import {
   shownMoney,
   sumOf,
 } from '../../words.ts'
+
+/** Nothing on a bill is cut off, whatever people called it: there is no pointer on paper. */
+const WRAP = '[overflow-wrap:anywhere]'
 
 /** Where a line stands on the bill. */
 type Part = 'own' | 'shared' | 'invoice' | 'later' | 'beside'
@@ -96,7 +100,7 @@ function UsageTable({ lines, currency }: { lines: readonly Line[]; currency: str
           key: 'project',
           head: 'Project',
           cell: ({ project, line }) => (
-            <span className={project === 'no project' ? 'text-ink-2' : 'font-medium'}>
+            <span className={cn(WRAP, project === 'no project' ? 'text-ink-2' : 'font-medium')}>
               {project || <span className="sr-only">{line ? 'the same' : 'sum'}</span>}
             </span>
           ),
@@ -107,7 +111,7 @@ function UsageTable({ lines, currency }: { lines: readonly Line[]; currency: str
           cell: ({ line }) =>
             line ? (
               <>
-                <span>{modelWords(line)}</span>{' '}
+                <span className={WRAP}>{modelWords(line)}</span>{' '}
                 <span className="text-ink-3 text-xs">
                   {line.provider}
                   {line.kind === 'bound' && ', no price: at most'}
@@ -153,7 +157,11 @@ function OtherTable({ lines, currency, caption, beside = false }: OtherProps) {
       rows={numbered}
       rowKey={({ key }) => key}
       columns={[
-        { key: 'what', head: 'What', cell: ({ line }) => (beside ? besideWords(line) : lineWords(line)) },
+        {
+          key: 'what',
+          head: 'What',
+          cell: ({ line }) => <span className={WRAP}>{beside ? besideWords(line) : lineWords(line)}</span>,
+        },
         {
           key: 'why',
           head: 'How',

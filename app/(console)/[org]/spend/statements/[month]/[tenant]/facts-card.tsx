@@ -66,8 +66,8 @@ export function FactsCard({ org, month, detail, mayArrange, mayChange }: Props) 
         key: 'Closed',
         value: (
           <>
+            {closedBy && `${closedBy}, `}
             <Time at={bill.closedAt} />
-            {closedBy && ` by ${closedBy}`}
           </>
         ),
       },
