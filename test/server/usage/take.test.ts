@@ -229,6 +229,14 @@ describe('clocks ahead', () => {
     expect(await db.prisma.usageQuarantine.count({ where: { orgId: org.id } })).toBe(0)
   })
 
+  it('an upload that comes late is stale too for a day of which a later one is kept apart', async () => {
+    await send(9, [dayOf('2026-11-20', [bucketOf({ calls: 9 })], '2027-01-20T12:00:00.000Z')])
+    expect((await send(8, [dayOf('2026-11-20', [bucketOf({ calls: 8 })])])).days[0]!.state).toBe('stale')
+    expect(await sum(org)).toMatchObject({ rows: 0 })
+    await releaseQuarantine({ db: db.prisma, random, now: then })
+    expect(await sum(org)).toMatchObject({ calls: 9 })
+  })
+
   it('days ahead are kept up to a number that is told; those that wait already may always come again', async () => {
     const day = (n: number) => new Date(Date.parse('2027-01-01') + n * 86_400_000).toISOString().slice(0, 10)
     const days = (from: number, to: number, calls = 1) =>

@@ -3,35 +3,15 @@ import { Card } from '#app/_ui/card.tsx'
 import { formatList, formatPlural } from '#app/_ui/format.ts'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
 import { LevelPill } from '../../level-pill.tsx'
+import { byReach } from './reach.ts'
 import type { BudgetList } from './words.ts'
 
 const NAMED = 5
 
-/** As far as a budget's boundary can stop a client's call, by the level its hook has. */
-const REACH = [
-  {
-    title: 'Enforced at hooks',
-    help: 'a boundary that reads a budget stops the call',
-    levels: ['managed', 'managed-hook-user-daemon', 'user-hook'],
-  },
-  { title: 'Advisory', help: 'the agent is told, and can go on', levels: ['advice-only'] },
-  {
-    title: 'Not held',
-    help: 'what is spent counts where it is reported, and no budget stops it',
-    levels: ['idle', 'figure-unread', 'broken', 'not-installed', 'figures-only'],
-  },
-]
-
 /** Of how much of the fleet the figures are, and how far a budget can hold an agent there. */
 export function CoverageCard({ org, coverage }: { org: string; coverage: BudgetList['coverage'] }) {
   const { machines, reporting, silent, clients } = coverage
-  const known = REACH.flatMap(({ levels }) => levels)
-  const groups = REACH.map((group, i) => ({
-    ...group,
-    clients: clients.filter(
-      ({ level }) => group.levels.includes(level) || (i === REACH.length - 1 && !known.includes(level)),
-    ),
-  })).filter(group => group.clients.length > 0)
+  const groups = byReach(clients)
   return (
     <Card title="What these figures are of" sub="self-reported by machines">
       <div className="grid gap-3 px-4 py-3 text-ink-2">
