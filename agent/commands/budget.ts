@@ -10,6 +10,7 @@ import { workspaceOf } from '#agent/usage/cells.ts'
 import { declaredHere } from '#agent/usage/declared.ts'
 import { environmentPatterns } from '#agent/usage/environment.ts'
 import { bringUpToDate } from '#agent/usage/import.ts'
+import { KeptTags } from '#agent/usage/kept-tags.ts'
 import { makeMeter } from '#agent/usage/meter.ts'
 import { mayDrawOn } from '#core/budget/use.ts'
 import { parseDecimal } from '#core/decimal.ts'
@@ -154,7 +155,7 @@ function callerHere(home: Home): Caller {
   const { set, self } = rulesHere(home)
   const runTags = parseRunTags(process.env[RUN_TAGS] ?? '').tags
   const environment = heldIn(environmentPatterns(set), process.env)
-  const place = new Attributor().placeOf('', '', { cwd: process.cwd(), runTags, environment })
+  const place = new Attributor(new KeptTags(home)).placeOf('', '', { cwd: process.cwd(), runTags, environment })
   const { team } = self
   return {
     tags: attributionOf(place, spendOf(set), self).tags,

@@ -146,7 +146,7 @@ function asTable({ grouping, unpriced, zone, clients }: History, by: HistoryKey,
       : []),
     ...(hasBound
       ? [
-          `Without a price of their own, and not in the cost: ${unpriced
+          `Without a price of their own (rate=fallback), and not in the cost: ${unpriced
             .slice(0, 5)
             .map(model => plain(model, 100))
             .join(

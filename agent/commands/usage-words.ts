@@ -45,10 +45,18 @@ export function sentWords({ upload, heldBy = [] }: UsageStatus): Words[] {
   return words
 }
 
+const MODELS_NAMED = 5
+const RATE_WORDS: Readonly<Record<string, string>> = {
+  fallback: 'it counts at most, at the dearest known price, until somebody gives it one',
+  zero: 'your organisation has chosen to count it as nothing',
+  substitute: 'another model’s stands in, as your organisation has chosen',
+}
+
 /** What reading the clients' records has come to, as far as there is something to say. */
 export function readingWords({
   reading,
   tagProblems,
+  unpriced,
   brokeOff,
   tooOld,
   unsound,
@@ -60,6 +68,10 @@ export function readingWords({
   if (reading.running) say(`reading the clients’ records: ${reading.done} of ${count(reading.of, 'session')}`)
   if (reading.problems > 0) say(`${count(reading.problems, 'session')} could not be read`, true)
   if (problem !== undefined) say(`the ledger could not be written: ${plain(problem, 200)}`, true)
+  for (const { model, rate } of unpriced.slice(0, MODELS_NAMED))
+    say(`rate=${rate}: ${plain(model, 100)} has no price of its own; ${RATE_WORDS[rate] ?? 'another stands in'}`, true)
+  if (unpriced.length > MODELS_NAMED)
+    say(`${count(unpriced.length - MODELS_NAMED, 'more model')} without a price`, true)
   if (brokeOff > 0) say(`${count(brokeOff, 'call')} broke off: what was used until then is counted, and marked`)
   if (tooOld > 0) say(`${count(tooOld, 'call')} older than ${retainDays} days left out`)
   if (unsound > 0) say(`${count(unsound, 'call')} with impossible token counts left out`, true)

@@ -100,7 +100,9 @@ export const figures: Command = {
       const label = isFigureName(one.name) ? figureLabel(one.name) : one.name
       const age = one.ageS === undefined ? '' : `, read ${span(one.ageS)} ago`
       const why = one.problem ? ` (${readingWords(one.problem)})` : ''
-      const bound = one.pricedAtBound ? `; priced at the bound for unknown models: ${one.pricedAtBound.join(', ')}` : ''
+      const bound = one.pricedAtBound
+        ? `; rate=fallback, priced at the bound for unknown models: ${one.pricedAtBound.join(', ')}`
+        : ''
       const of = one.qualifier === undefined ? '' : ` (${one.qualifier})`
       terminal.line(`  ${label}${of}: ${valueWords(one.value, one.unit)}${age}${why}${bound}`)
     }

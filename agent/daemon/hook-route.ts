@@ -13,6 +13,7 @@ import { NO_TAGS, type Tags, tagsKey } from '#core/usage/tags.ts'
 import type { Judgement } from './decision.ts'
 import { hookBodyMax, type Incoming, type Reply, type Route } from './door.ts'
 import { judgeCall, noteEvent } from './judge.ts'
+import { clientPidOf, noteParent } from './parent.ts'
 import { type Runtime, record } from './runtime.ts'
 import type { Session } from './session.ts'
 
@@ -117,6 +118,7 @@ function answerHook(
         runTags: runTagsOf(incoming.headers),
         credential: credentialOf(incoming.headers),
         environment: runtime.environmentHeld(incoming.headers['x-holdpoint-environment']),
+        clientPid: clientPidOf(incoming.headers),
       },
       incoming.arrivedMs,
     )
@@ -141,6 +143,7 @@ export type Beside = {
   credential?: Credential | undefined
   /** What signed rules ask of the client's environment, as far as it holds there. */
   environment?: string[] | undefined
+  clientPid?: number | undefined
 }
 
 /** Takes in one event; only a tool call can be held. */
@@ -148,7 +151,7 @@ export function judgeEvent(
   runtime: Runtime,
   client: Client,
   event: HookEvent,
-  { attended, runTags, credential, environment }: Beside,
+  { attended, runTags, credential, environment, clientPid }: Beside,
   arrivedMs = performance.now(),
 ): Judgement | Promise<Judgement> {
   // it has come through the door, which is all that it was sent for; a call under that name is judged like any other
@@ -160,6 +163,7 @@ export function judgeEvent(
     session.environment = environment
   if (event.kind === 'session_start') {
     noteRunTags(session, runTags)
+    noteParent(runtime, session, clientPid)
     noteCover(runtime, session, credential)
   }
   if (event.kind === 'tool_call') {

@@ -89,6 +89,8 @@ const Who = z.object({
 const Known = z.object({
   transcriptPath: z.optional(z.string()),
   runTags: z.optional(TagsShape),
+  parentTags: z.optional(TagsShape),
+  clientPid: z.optional(z.int()),
   environment: z.optional(z.array(z.string())),
   covered: z.optional(z.enum(COVERED)),
   attended: z.optional(z.boolean()),

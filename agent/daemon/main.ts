@@ -150,6 +150,7 @@ async function start(
     attributionOf: session => usage.boundaryAttribution(session),
     budgetReadings: session => usage.budgetReadings(session),
     isBudgetRead: qualifier => usage.isBudgetRead(qualifier),
+    tagsOf: session => usage.attributedTo(session).tags,
     environmentHeld: said => usage.environment.heldBy(said),
     now,
     random,

@@ -7,6 +7,7 @@ import type { Team } from '#agent/trust/team.ts'
 import type { Attribution } from '#core/boundary/compile.ts'
 import type { FigureReading } from '#core/figure.ts'
 import type { AlarmKind } from '#core/protocol.ts'
+import type { Tags } from '#core/usage/tags.ts'
 import type { Counters } from './counters.ts'
 import type { Entry, EntryBody } from './entry.ts'
 import type { Journal } from './journal.ts'
@@ -42,6 +43,8 @@ export type Runtime = {
   budgetReadings(session: Session): FigureReading[]
   /** Whether a condition's budget has a figure that is young enough. */
   isBudgetRead(qualifier: string | undefined): boolean
+  /** Every tag of a session, local ones too. */
+  tagsOf(session: Session): Tags
   /** Which patterns of the signed rules a hook found to hold in its client's environment. */
   environmentHeld(said: string | string[] | undefined): string[] | undefined
   now(): number

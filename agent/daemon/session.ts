@@ -13,6 +13,10 @@ export type Session = {
   transcriptPath?: string
   /** To whom the session's run belongs, as its start was told (HOLDPOINT_TAGS). */
   runTags?: Tags
+  /** To whom the session that started this one belonged then. */
+  parentTags?: Tags
+  /** Its client's process, where a hook has said. */
+  clientPid?: number
   /** What signed rules ask of its environment, as far as it held there; never a value. */
   environment?: string[]
   /** Whether a plan covers it, as its start showed. */

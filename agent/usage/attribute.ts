@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Membership } from '#agent/daemon/runtime.ts'
 import type { Problem } from '#core/boundary/problem.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
@@ -8,9 +8,11 @@ import { type Attributed, attribute, type SessionFacts, tagsByRules } from '#cor
 import type { Covered } from '#core/usage/bucket.ts'
 import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 import { NO_RENAMES, type RenameMap, renamedTags, renameMap } from '#core/usage/renames.ts'
+import { REPOSITORY_FILE } from '#core/usage/tag-text.ts'
 import { NO_TAGS, type Tags } from '#core/usage/tags.ts'
+import type { KeptTags } from './kept-tags.ts'
 import type { Place } from './place.ts'
-import { repositoryOf, repositoryTags } from './work-tree.ts'
+import { type RepositoryTags, repositoryOf, repositoryTags } from './work-tree.ts'
 
 /** A session's folder and file are looked at again after this. */
 const AGAIN_MS = 30_000
@@ -27,23 +29,37 @@ export type Self = {
 /** What is wrong with a repository's file of tags. */
 export type TagProblem = { file: string; line: number; column: number; message: string; remedy: string }
 
-type Known = { place: Place; lookedAt: number; about: About; cwd: string; file?: string; good: Tags }
+type Known = { place: Place; lookedAt: number; about: About; cwd: string }
 type About = {
   cwd?: string | undefined
   runTags?: Tags | undefined
+  parentTags?: Tags | undefined
   environment?: readonly string[] | undefined
   covered?: Covered | undefined
 }
 
 const isSame = (a: About, b: About) =>
-  a.runTags === b.runTags && a.covered === b.covered && a.environment === b.environment
+  a.runTags === b.runTags && a.parentTags === b.parentTags && a.covered === b.covered && a.environment === b.environment
+
+/** What a place depends on, apart from whoever said it: that goes on changing. */
+const pick = ({ runTags, parentTags, environment, covered }: About): About => ({
+  runTags,
+  parentTags,
+  environment,
+  covered,
+})
 
 /** Where sessions belong. What a folder says is looked at now and then, and never while a call waits that was seen before. */
 export class Attributor {
   private readonly known = new Map<string, Known>()
   private readonly problems = new Map<string, TagProblem[]>()
+  private readonly good = new Map<string, Tags>()
 
-  constructor(private readonly monotonic: () => number = () => performance.now()) {}
+  /** `kept`: where the last good tags of files are kept over restarts. */
+  constructor(
+    private readonly kept?: KeptTags,
+    private readonly monotonic: () => number = () => performance.now(),
+  ) {}
 
   /** The place of a session: from its folder, its repository's file, and what its run was given. */
   placeOf(client: string, session: string, about: About, maxAgeMs = AGAIN_MS): Place {
@@ -56,10 +72,13 @@ export class Attributor {
     const repository = cwd === '' ? undefined : repositoryOf(cwd)
     const file = cwd === '' ? undefined : repositoryTags(cwd, repository?.root)
     if (file) this.noteProblems(file.file, file.errors)
-    // with an error in it nothing of the file is taken; its last good tags hold as long as this process remembers them
-    const isGood = file !== undefined && file.errors.length === 0
-    const good = isGood ? file.tags : file && before && before.file === file.file ? before.good : NO_TAGS
-    const { tags, from } = attribute({ run: about.runTags, repository: good, facts: {} })
+    const good = this.goodTags(file, cwd, repository?.root)
+    const { tags, from } = attribute({
+      run: about.runTags,
+      parent: about.parentTags && { tags: about.parentTags, from: {} },
+      repository: good,
+      facts: {},
+    })
     const place: Place = {
       client,
       session,
@@ -73,12 +92,28 @@ export class Attributor {
     this.known.set(id, {
       place,
       lookedAt: now,
-      about,
+      about: pick(about),
       cwd,
-      ...(file ? { file: file.file } : {}),
-      good,
     })
     return place
+  }
+
+  /** With an error in it nothing of a file is taken: its last good tags hold. */
+  private goodTags(file: RepositoryTags | undefined, cwd: string, root: string | undefined): Tags {
+    if (file && file.errors.length > 0) return this.good.get(file.file) ?? this.kept?.get(file.file) ?? NO_TAGS
+    // looked at in this order, and no further than to the first that is there
+    for (const path of [cwd, root].flatMap(folder => (folder ? [join(folder, REPOSITORY_FILE)] : []))) {
+      if (path === file?.file) break
+      this.note(path, undefined)
+    }
+    if (file) this.note(file.file, file.tags)
+    return file?.tags ?? NO_TAGS
+  }
+
+  private note(path: string, tags: Tags | undefined): void {
+    if (this.kept) this.kept.note(path, tags)
+    else if (tags) this.good.set(path, tags)
+    else this.good.delete(path)
   }
 
   private noteProblems(file: string, errors: readonly Problem[]): void {

@@ -2,10 +2,9 @@
 import type { Home } from '#agent/home.ts'
 import type { Basis, LocalScope } from '#core/budget/budget.ts'
 import { type Covered, DAY_MS, dayOf, QUARTER_MS } from '#core/usage/bucket.ts'
-import { declaredKey } from '#core/usage/declared-cover.ts'
 import { type Tags, tagsKey } from '#core/usage/tags.ts'
 import { dayMark, ledgerDays, readLedgerDay } from './ledger.ts'
-import { type Meter, meter } from './meter.ts'
+import { type Meter, meter, meterKey } from './meter.ts'
 import type { Place } from './place.ts'
 
 export type Cell = {
@@ -34,9 +33,10 @@ export class Cells {
   async since(fromMs: number, by: Meter, joinedAt: number | undefined): Promise<Cell[]> {
     const found: Cell[] = []
     const first = dayOf(fromMs)
+    const madeBy = meterKey(by)
     for (const day of ledgerDays(this.home)) {
       if (day < first) continue
-      const mark = `${dayMark(this.home, day)} ${by.rates.name} ${by.set?.digest ?? ''} ${joinedAt ?? ''} ${declaredKey(by.self.declared)}`
+      const mark = `${dayMark(this.home, day)} ${madeBy} ${joinedAt ?? ''}`
       let known = this.days.get(day)
       if (known?.mark !== mark) {
         known = { mark, cells: await this.read(day, by, joinedAt) }

@@ -29,7 +29,7 @@ type Deps = {
   knownSession(
     client: string,
     session: string,
-  ): Pick<Session, 'cwd' | 'runTags' | 'environment' | 'covered'> | undefined
+  ): Pick<Session, 'cwd' | 'runTags' | 'parentTags' | 'environment' | 'covered'> | undefined
 }
 
 /**
@@ -102,6 +102,7 @@ export class Collector {
         const place = attributor.placeOf(client, sessionId, {
           cwd,
           runTags: known?.runTags,
+          parentTags: known?.parentTags,
           environment: known?.environment,
           covered: known?.covered,
         })

@@ -11,6 +11,7 @@ import { askDaemon } from '#agent/daemon-client.ts'
 import type { Home } from '#agent/home.ts'
 import { Attributor } from './attribute.ts'
 import { Collector, type CollectProgress } from './collect.ts'
+import { KeptTags } from './kept-tags.ts'
 import { Ledger } from './ledger.ts'
 import { takeLedger } from './ledger-lock.ts'
 import { Marks } from './marks.ts'
@@ -56,7 +57,7 @@ async function byCommand(home: Home, tell: (progress: CollectProgress) => void):
     clientHome: { homeDir: homedir(), env: process.env },
     ledger: new Ledger(home, Date.now),
     marks: () => marks,
-    attributor: new Attributor(),
+    attributor: new Attributor(new KeptTags(home)),
     now: Date.now,
     knownSession: (client, session) => sessions.get(`${client}\n${session}`),
   })

@@ -11,6 +11,8 @@ import type { Place } from './place.ts'
 
 /** How long a call is kept: the longest budget's window, a year and a day, and a month to look back from there. */
 export const RETAIN_DAYS = 400
+/** Names of models that are told apart; what is recorded as one is the client's word. */
+const MODELS_MAX = 1000
 /** Lines between which others get their turn. */
 const LINES_AT_ONCE = 200
 const FILE = /^(\d{4}-\d\d-\d\d)\.jsonl$/
@@ -54,6 +56,8 @@ export class Ledger {
   private isOpen = false
   /** The newest place line of each session in each day's file that this process has written. */
   private readonly placed = new Map<string, string>()
+  /** The newest moment of each model and provider there is. */
+  private readonly models = new Map<string, { model: string; provider?: string; atMs: number }>()
   /** Calls that broke off and were not seen whole since. */
   private readonly broken = new Set<string>()
   /** Calls that were not taken, since the start: older than what is kept, and with counts that no call can have. */
@@ -125,8 +129,22 @@ export class Ledger {
     )
   }
 
+  /** Models that were called since a moment, each with its provider where that is recorded. */
+  modelsSince(atMs: number): { model: string; provider?: string }[] {
+    return [...this.models.values()].filter(one => one.atMs >= atMs)
+  }
+
+  private noteModel({ m: model, p: provider, at: atMs }: CallLine): void {
+    const name = `${model}\n${provider ?? ''}`
+    const before = this.models.get(name)
+    if (before) before.atMs = Math.max(before.atMs, atMs)
+    else if (this.models.size < MODELS_MAX)
+      this.models.set(name, { model, ...(provider === undefined ? {} : { provider }), atMs })
+  }
+
   private note(line: CallLine, day: number): void {
     const { k, c, q = '' } = line
+    this.noteModel(line)
     const key = `${c} ${k}`
     const before = this.index.get(key)
     const request = before?.request || (q === '' ? 0 : nameOf(q))

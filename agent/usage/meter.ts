@@ -1,13 +1,20 @@
 /** The ledger's calls, priced and attributed: by one way for the terminal, for uploads and for budgets. */
+import { hash } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { isAppError } from '#core/error.ts'
-import { DEFAULT_UNPRICED, type Rates } from '#core/pricing.ts'
+import { DEFAULT_UNPRICED, NO_TOKENS, type Rates } from '#core/pricing.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { rateRows } from '#core/rules/read-rates.ts'
 import { listedTags } from '#core/usage/attribution.ts'
-import { type Covered, type PricedMeteredCall, USAGE_CLIENTS, type UsageClient } from '#core/usage/bucket.ts'
-import { declaredCover } from '#core/usage/declared-cover.ts'
+import {
+  type Covered,
+  type PricedMeteredCall,
+  type RateKind,
+  USAGE_CLIENTS,
+  type UsageClient,
+} from '#core/usage/bucket.ts'
+import { declaredCover, declaredKey } from '#core/usage/declared-cover.ts'
 import { priceMetered } from '#core/usage/price-metered.ts'
 import type { TagLists } from '#core/usage/tags.ts'
 import { attributionOf, type Self, spendOf } from './attribute.ts'
@@ -45,8 +52,43 @@ export function ratesOf(set: TrustedRuleSet | undefined): Rates {
 
 export const makeMeter = (set: TrustedRuleSet | undefined, self: Self): Meter => ({ rates: ratesOf(set), set, self })
 
+const sections = new WeakMap<TrustedRuleSet, string>()
+
+/** Names what calls are metered by: sums that were made by another have to be made anew. A publish of other rules changes nothing. */
+export function meterKey({ set, self }: Meter): string {
+  let ofRules = set === undefined ? '' : sections.get(set)
+  if (set !== undefined && ofRules === undefined) {
+    ofRules = hash('sha256', JSON.stringify([set.set.attribution, set.set.rateCard]), 'base64url').slice(0, 22)
+    sections.set(set, ofRules)
+  }
+  return `${ratesOf(undefined).name} ${ofRules} ${declaredKey(self.declared)}`
+}
+
 /** A priced call with where it came from. */
 export type MeteredHere = PricedMeteredCall & { place: Place; subagent: boolean }
+
+/** Models of which no list here has a price now, and what stands in for it. */
+export function unpricedOf(
+  models: readonly { model: string; provider?: string }[],
+  rates: Rates,
+  atMs: number,
+): { model: string; rate: RateKind }[] {
+  const rateOf = new Map<string, RateKind>()
+  for (const { model, provider } of models) {
+    const call = {
+      key: '',
+      client: 'other' as const,
+      model,
+      atMs,
+      tokens: NO_TOKENS,
+      tags: {},
+      covered: 'unknown' as const,
+    }
+    const { rate } = priceMetered(rates, { ...call, ...(provider === undefined ? {} : { provider }) })
+    if (rate !== 'card' && rate !== 'override') rateOf.set(model, rate)
+  }
+  return [...rateOf].map(([model, rate]) => ({ model, rate })).sort((a, b) => (a.model < b.model ? -1 : 1))
+}
 
 const CALLS_AT_ONCE = 500
 

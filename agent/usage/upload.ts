@@ -5,21 +5,19 @@ import type { Membership } from '#agent/daemon/runtime.ts'
 import type { Home } from '#agent/home.ts'
 import { usageSince } from '#agent/trust/team.ts'
 import { formatDecimal } from '#core/decimal.ts'
+import { UPLOAD_DAYS_MAX } from '#core/limits.ts'
 import { unlistedByDay } from '#core/usage/attribution.ts'
 import { type Bucket, bucketsByDay, DAY_MS, dayStart } from '#core/usage/bucket.ts'
-import { declaredKey } from '#core/usage/declared-cover.ts'
 import { type DayToSend, dayText, readUpload, splitDays, toWire, type UsageAnswer } from '#core/usage/upload.ts'
 import { spendOf } from './attribute.ts'
 import { dayMark, ledgerDays, readLedgerDay } from './ledger.ts'
-import { type Meter, meter } from './meter.ts'
+import { type Meter, meter, meterKey } from './meter.ts'
 import { type Kept, type Pending, readKept, type Sent, unlistedShares, writeKept } from './upload-state.ts'
 
 /** Uploads in a row to catch up; the rest follows a minute later, below what the control plane takes of one machine. */
 const IN_A_ROW = 20
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** How far back new rules and prices change what was sent. */
-const ANEW_DAYS = 40
 /** Numbers of uploads are 32 bits there. */
 const SEQ_MAX = 2_000_000_000
 
@@ -172,8 +170,8 @@ export class Uploader {
     if (!membership) return undefined
     const kept = this.stateOf(membership.team.machine)
     if (kept.pending) return kept.pending
-    const changed = await this.changedDays(kept, membership)
-    this.waiting = changed.length
+    const { changed, more } = await this.changedDays(kept, membership)
+    this.waiting = changed.length + more
     const [days] = splitDays(changed.map(({ toSend }) => toSend))
     if (!days) return undefined
     if (!membership.key) throw new Error('the machine’s key is gone; join again')
@@ -195,32 +193,45 @@ export class Uploader {
     return kept.pending
   }
 
-  /** Days whose content is another than the control plane has. */
-  private async changedDays(kept: Kept, { team }: Membership): Promise<Changed[]> {
+  /** Days whose content is another than the control plane has, as many as one upload holds; `more`: how many may be left. */
+  private async changedDays(kept: Kept, { team }: Membership): Promise<{ changed: Changed[]; more: number }> {
     const { home, now } = this.deps
     const since = usageSince(team)
     const by = this.deps.meter()
+    const madeBy = meterKey(by)
     const changed: Changed[] = []
-    for (const name of ledgerDays(home)) {
+    let more = 0
+    let hasMoved = false
+    // today first: budgets wait for it
+    for (const name of ledgerDays(home).reverse()) {
       if (dayStart(name) + DAY_MS <= since) continue
-      const isRecent = dayStart(name) > now() - ANEW_DAYS * DAY_MS
-      const mark = `${dayMark(home, name)}${isRecent ? ` ${by.rates.name} ${by.set?.digest ?? ''} ${declaredKey(by.self.declared)}` : ''}`
+      const mark = `${dayMark(home, name)} ${madeBy}`
       const known = kept.days[name]
       // kept apart because a clock was ahead: said again by a clock that may be right now
       const isSettled = known !== undefined && (known.state !== 'quarantined' || now() - known.sentAt < HOUR_MS)
       if (isSettled && known.mark === mark) continue
       const looked = this.looked.get(name)
       if (isSettled && looked?.mark === mark && looked.digest === known.digest) continue
+      // what no upload has room for is looked at when its turn comes
+      if (changed.length === UPLOAD_DAYS_MAX) {
+        more++
+        continue
+      }
       const toSend = await dayToSend(home, name, { since, by, now: now() })
       if (!toSend) continue
       const digest = digestOf(toSend)
       this.looked.set(name, { mark, digest })
-      if (isSettled && known.digest === digest) continue
+      if (isSettled && known.digest === digest) {
+        known.mark = mark
+        hasMoved = true
+        continue
+      }
       const cost = formatDecimal(toSend.buckets.reduce((sum, { picoUsd }) => sum + picoUsd, 0n))
       const sent: Sent = { state: 'taken', digest, mark, sentAt: 0, cost, unlisted: toSend.unlisted ?? {} }
       changed.push({ toSend, sent })
     }
-    return changed
+    if (hasMoved) writeKept(home, kept)
+    return { changed, more }
   }
 
   state(): UploadState | undefined {

@@ -7,15 +7,17 @@ import { effectOf } from '#core/boundary/evaluate.ts'
 import { isUnsupported } from '#core/boundary/shape.ts'
 import { type FigureReading, nameReading } from '#core/figure.ts'
 import { type Attributed, boundaryAttribution } from '#core/usage/attribution.ts'
+import { DAY_MS, type RateKind } from '#core/usage/bucket.ts'
 import { Attributor, attributionOf, type Self, spendOf, type TagProblem } from './attribute.ts'
 import { Budgets, type Caller, type ShownBudget } from './budgets.ts'
 import { workspaceOf } from './cells.ts'
 import { Collector, type CollectProgress } from './collect.ts'
 import { EnvironmentRules, environmentPatterns, secretsAsked } from './environment.ts'
+import { KeptTags } from './kept-tags.ts'
 import { Ledger, ledgerDays, RETAIN_DAYS } from './ledger.ts'
 import { takeLedger } from './ledger-lock.ts'
 import { Marks } from './marks.ts'
-import { type Meter, makeMeter, ratesOf } from './meter.ts'
+import { type Meter, makeMeter, ratesOf, unpricedOf } from './meter.ts'
 import type { Place } from './place.ts'
 import { UnreadCalls } from './unread-calls.ts'
 import { Uploader, type UploadState } from './upload.ts'
@@ -25,6 +27,8 @@ export type UsageStatus = {
   reading: CollectProgress
   days: number
   retainDays: number
+  /** Models of the last thirty days without a price of their own, and how they are priced instead. */
+  unpriced: { model: string; rate: RateKind }[]
   brokeOff: number
   tooOld: number
   unsound: number
@@ -38,10 +42,13 @@ export type UsageStatus = {
   said: string[]
 }
 
+/** How far back models without a price are told. */
+const UNPRICED_MS = 30 * DAY_MS
+
 /** The machine's side of spend in the daemon: reads calls into the ledger, says whose they are, and sends their sums. */
 export class Usage {
   private readonly ledger: Ledger
-  private readonly attributor = new Attributor()
+  private readonly attributor: Attributor
   private readonly collector: Collector
   private readonly uploader: Uploader
   private readonly budgets: Budgets
@@ -60,6 +67,7 @@ export class Usage {
     const now = () => runtime.now()
     this.ledger = new Ledger(home, now)
     this.unread = new UnreadCalls(this.ledger)
+    this.attributor = new Attributor(new KeptTags(home))
     runtime.sessions.onRecords = (session, records) => this.unread.note(session, records)
     this.collector = new Collector({
       sources,
@@ -284,6 +292,7 @@ export class Usage {
     const spend = spendOf(set)
     const upload = this.uploader.state()
     const telemetry = this.telemetry.state()
+    const now = this.runtime.now()
     const { brokeOff, tooOld, unsound } = this.ledger
     const byEnvironment = environmentPatterns(set).length > 0
     const secrets = secretsAsked(set)
@@ -291,6 +300,7 @@ export class Usage {
       reading: this.collector.progress,
       days: ledgerDays(this.runtime.home).length,
       retainDays: RETAIN_DAYS,
+      unpriced: unpricedOf(this.ledger.modelsSince(now - UNPRICED_MS), ratesOf(set), now),
       brokeOff,
       tooOld,
       unsound,

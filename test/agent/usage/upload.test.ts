@@ -354,6 +354,52 @@ describe('attribution', () => {
     expect(buckets().map(({ tags }) => tags)).toEqual([{ tenant: 'acme' }])
   })
 
+  test('is changed for every day that was sent, in uploads of forty, and by no other publish', async () => {
+    git('git@github.com:acme/billing-api.git')
+    const joined = machine.now()
+    org.publish(RULES, attribution())
+    await machine.start()
+    await machine.daemon.sync()
+    for (let day = 0; day < 60; day++) machine.spend(1, { at: joined + day * DAY_MS + 1000 })
+    machine.offset += 60 * DAY_MS
+    await sync()
+    const before = org.uploads.length
+    org.publish(`${RULES}tests: []\n`, attribution())
+    await machine.daemon.sync()
+    await sync()
+    expect(org.uploads).toHaveLength(before)
+    org.publish(RULES, attribution([{ when: { repository: 'billing-api' }, set: { tenant: 'acme' } }]))
+    await machine.daemon.sync()
+    await sync()
+    expect(org.uploads.slice(before).map(({ upload }) => upload.days.length)).toEqual([40, 20])
+    expect([...org.usage.values()].every(({ sent }) => sent.buckets[0]!.tags.tenant === 'acme')).toBe(true)
+    // the newest first: budgets wait for today
+    expect(org.uploads[before]!.upload.days.at(-1)!.day).toBe([...org.usage.keys()].sort().at(-1))
+  })
+
+  test('keeps the last good tags of a broken file over a restart, and of one that was deleted none', async () => {
+    const file = join(repo(), '.holdpoint.yaml')
+    writeFileSync(file, 'tags: { tenant: acme }\n')
+    org.publish(RULES, attribution())
+    await machine.start()
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([{ tenant: 'acme' }])
+    writeFileSync(file, 'tags: { tenant: [\n')
+    await machine.daemon.stop()
+    await machine.start()
+    expect(await tagsSent()).toEqual([{ tenant: 'acme' }])
+    rmSync(file)
+    await machine.daemon.stop()
+    await machine.start()
+    machine.offset += 16 * 60_000
+    expect(await tagsSent()).toEqual([{ tenant: 'acme' }, {}])
+    writeFileSync(file, 'tags: { tenant: [\n')
+    await machine.daemon.stop()
+    await machine.start()
+    machine.offset += 16 * 60_000
+    expect((await tagsSent()).at(-1)).toEqual({})
+  })
+
   test('decides which rules are for a session: another tenant’s holds nobody', async () => {
     const rule = (name: string, tenant: string) =>
       `  - name: ${name}\n    action: continue\n    when: { session_cost_usd: ">= 1" }\n    require: deny\n    stage: enforce\n    for: { tenants: [${tenant}] }\n`
