@@ -144,14 +144,20 @@ export function findRow(pages: Pages, root: number, rowid: number): Row | undefi
 /** The rows of a table in the order of their rowids, those from `from` on. @throws SqliteFailure */
 export function* tableRows(pages: Pages, root: number, from = Number.MIN_SAFE_INTEGER): Generator<Row> {
   const step = stepper(pages)
+  let last = Number.NEGATIVE_INFINITY
   function* below(number: number, depth: number): Generator<Row> {
     if (depth >= DEPTH_MAX) throw corrupt('a tree that is too deep')
     step()
     const node = readNode(pages, number)
     isTableNode(node, true)
     if (node.kind === LEAF_TABLE) {
-      for (let n = search(node.cells, i => rowidAt(pages, node, i) >= from); n < node.cells; n++)
-        yield readRow(pages, node, n)
+      for (let n = search(node.cells, i => rowidAt(pages, node, i) >= from); n < node.cells; n++) {
+        const row = readRow(pages, node, n)
+        // no row comes twice
+        if (row.rowid <= last) throw corrupt('rows out of their order')
+        last = row.rowid
+        yield row
+      }
       return
     }
     for (let n = search(node.cells, i => partingAt(pages, node, i) >= from); n <= node.cells; n++)

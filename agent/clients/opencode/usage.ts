@@ -206,9 +206,10 @@ function* changedIn(path: string, sinceMs: number): Generator<ChangedSession[]> 
   }
 }
 
+/** Where a file system does not tell when a file came, it tells the moment of its last change instead. */
 function isNewer(path: string, sinceMs: number): boolean {
-  const born = fs.lstatSync(path, { throwIfNoEntry: false })?.birthtimeMs ?? 0
-  return born >= sinceMs
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false })
+  return stat !== undefined && stat.birthtimeMs >= sinceMs && stat.birthtimeMs !== stat.ctimeMs
 }
 
 /** Each session that a person began once, with the newest moment of its tree. */

@@ -258,6 +258,14 @@ describe('a database in use', () => {
     ])
   })
 
+  test('a message that is written a moment after one with a later time is not passed over', async () => {
+    const path = database(`${TABLES} ${session('ses_a')} ${session('ses_b', 'ses_a')}`)
+    sql(path, message('ses_a', AT + 20_000, answer(AT + 20_000, counts(2, 2))))
+    expect(await told()).toEqual(['input 2, output 2'])
+    sql(path, message('ses_b', AT, answer(AT, counts(1, 1))))
+    expect(await told()).toEqual(['input 2, output 2', 'input 1, output 1'])
+  })
+
   test('while it is written to, every call is read once and none is missed', { timeout: 60_000 }, async () => {
     const path = database(`${TABLES} ${session('ses_a')} ${session('ses_b', 'ses_a')} ${session('ses_c')}`)
     open = new OpenDatabase(path)

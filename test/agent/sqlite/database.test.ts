@@ -396,16 +396,47 @@ describe('what is no sound database of ours', () => {
     expect(failed).toBeGreaterThan(20)
   })
 
-  test('a tree that leads back to itself is told from one that is large', () => {
+  test('a tree that leads back to itself, or to one page many times, is told from one that is large', () => {
     sql(file, `pragma page_size = 512; ${REPEAT(3000)}`)
-    const bytes = readFileSync(file)
+    const sound = readFileSync(file)
     const root = Number(sql(file, "select rootpage from sqlite_schema where name = 't'")[0]?.rootpage)
-    // all that the root leads to is the root
-    const start = (root - 1) * 512
-    for (let n = 0, cells = bytes.readUInt16BE(start + 3); n < cells; n++)
-      bytes.writeUInt32BE(root, start + bytes.readUInt16BE(start + 12 + 2 * n))
-    bytes.writeUInt32BE(root, start + 8)
-    writeFileSync(file, bytes)
-    expect(() => numbers()).toThrow(expect.objectContaining({ problem: 'corrupt' }))
+    const at = (page: number) => (page - 1) * 512
+    const cells = (page: number) =>
+      Array.from(
+        { length: sound.readUInt16BE(at(page) + 3) },
+        (_, n) => at(page) + sound.readUInt16BE(at(page) + 12 + 2 * n),
+      )
+    const children = (page: number) => [
+      ...cells(page).map(cell => sound.readUInt32BE(cell)),
+      sound.readUInt32BE(at(page) + 8),
+    ]
+    /** All that a page leads to is one other. */
+    const lead = (bytes: Buffer, page: number, to: number) => {
+      for (const cell of cells(page)) bytes.writeUInt32BE(to, cell)
+      bytes.writeUInt32BE(to, at(page) + 8)
+    }
+    const failure = (damage: (bytes: Buffer) => void) => {
+      const bytes = Buffer.from(sound)
+      damage(bytes)
+      writeFileSync(file, bytes)
+      try {
+        return `${numbers().length} rows`
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    const [first, second] = children(root)
+    const [leaf, next] = children(first!)
+    expect([sound[at(first!)], sound[at(leaf!)]]).toEqual([5, 13])
+    expect(failure(bytes => lead(bytes, root, root))).toBe('a tree that is too deep')
+    expect(failure(bytes => lead(bytes, first!, leaf!))).toBe('rows out of their order')
+    // without a row, so that no order is broken
+    const empty = (bytes: Buffer) => {
+      bytes.writeUInt16BE(0, at(next!) + 3)
+      lead(bytes, root, first!)
+      lead(bytes, first!, second!)
+      lead(bytes, second!, next!)
+    }
+    expect(failure(empty)).toBe('a tree that comes back on itself')
   })
 })
