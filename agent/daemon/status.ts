@@ -54,6 +54,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
         figure =>
           NO_SOURCE.includes(figure) || (figure === 'budget_used_pct' && !isBudgetRead(runtime, { key, scope, rule })),
       )
+      const binding = bindingOf(runtime, rule)
       return {
         name: key,
         scope,
@@ -63,14 +64,10 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
         fired: fired?.fired ?? 0,
         sessions: fired?.sessions.length ?? 0,
         last: fired?.last,
-        levels: hooks.map(({ client, level, off, remedy }) => ({
+        // the daemon itself obeys it: no client's hook has a part in that
+        levels: (binding === 'obeyed' ? [] : hooks).map(({ client, level, off, remedy }) => ({
           client,
-          level:
-            rule.action === 'share' || rule.action === 'model_route'
-              ? 'idle'
-              : level === 'user-hook' && unread.length > 0
-                ? 'figure-unread'
-                : level,
+          level: binding === 'idle' ? 'idle' : level === 'user-hook' && unread.length > 0 ? 'figure-unread' : level,
           off,
           remedy,
         })),
@@ -82,11 +79,8 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
           ...(isUnsupported(rule) ? [`this connector cannot read the rule: ${rule.reason}`] : []),
           ...(scope === 'local' && rule.require.kind === 'approver' ? ['answered on this machine, like ask'] : []),
           ...(rule.stage === 'shadow' ? ['in shadow: it records what it would have done'] : []),
-          ...(rule.action === 'share'
-            ? ['it holds uploads of usage to the team; nobody is asked, and figures of reports are not held yet']
-            : rule.action === 'model_route'
-              ? ['no routing is configured']
-              : []),
+          ...(rule.action === 'share' ? [shareWords(runtime, rule)] : []),
+          ...(rule.action === 'model_route' ? ['no routing is configured'] : []),
         ],
       }
     }),
@@ -109,6 +103,23 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
     journal: { ...runtime.journal.head, writable: runtime.journal.writable },
     alarms: [...state.alarms].map(([what, { count, at }]) => ({ what, count, at })),
   }
+}
+
+/** By whom a rule is obeyed: by clients' hooks, by this daemon, or by nobody here. */
+function bindingOf(runtime: Runtime, rule: ScopedRule['rule']): 'hooks' | 'obeyed' | 'idle' {
+  if (rule.action === 'model_route') return 'idle'
+  if (rule.action !== 'share') return 'hooks'
+  return runtime.membership && mayHoldTeam(rule) ? 'obeyed' : 'idle'
+}
+
+/** Uploads to the organisation are the one thing that leaves this machine: a rule about another destination has nothing to hold. */
+const mayHoldTeam = (rule: ScopedRule['rule']): boolean =>
+  !isUnsupported(rule) && rule.when.every(({ figure, value }) => figure !== 'destination' || value === 'team')
+
+function shareWords(runtime: Runtime, rule: ScopedRule['rule']): string {
+  if (!runtime.membership) return 'this machine has joined no organisation, so nothing leaves it'
+  if (!mayHoldTeam(rule)) return 'nothing goes to that destination from here'
+  return 'obeyed by this machine’s daemon, which its user can stop: it holds uploads of usage to the organisation; nobody is asked, and the figures of reports are not held'
 }
 
 /** Whether each budget that a rule names has a figure. In an organisation's rule a plain name is the organisation's. */

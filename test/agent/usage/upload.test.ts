@@ -197,12 +197,36 @@ test('is held back by a rule on sharing with the team, and fills the gap once wh
   }
   expect(org.uploads).toEqual([])
   expect((await status()).heldBy).toEqual(['org:at-home'])
+  const [rule] = (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules
+  expect(rule).toMatchObject({ name: 'org:at-home', levels: [] })
+  expect(rule.notes.join()).toContain('obeyed by this machine’s daemon, which its user can stop')
   org.publish(RULES)
   await machine.daemon.sync()
   await sync()
   await sync()
   expect(org.uploads).toHaveLength(1)
   expect([...org.usage.values()].map(({ sent }) => sent.buckets.map(({ calls }) => calls))).toEqual([[1], [1], [1]])
+})
+
+test('a rule on sharing is obeyed by nobody where nothing would go to that destination', async () => {
+  const rules = (destination: string) =>
+    `boundaries:\n  - { name: s, action: share, when: { destination: "== ${destination}" }, require: deny, stage: enforce }\n`
+  const rule = async () => (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules[0]
+  org.publish(rules('otel'))
+  await machine.start()
+  await machine.daemon.sync()
+  expect(await rule()).toMatchObject({
+    levels: [{ level: 'idle' }],
+    notes: ['nothing goes to that destination from here'],
+  })
+  await machine.daemon.stop()
+  rmSync(machine.home.team)
+  machine.config(rules('team'))
+  await machine.start()
+  expect(await rule()).toMatchObject({
+    levels: [{ level: 'idle' }],
+    notes: [expect.stringContaining('joined no organisation')],
+  })
 })
 
 test('of a machine full of secrets holds none of them', async () => {
