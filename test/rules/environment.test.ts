@@ -27,6 +27,8 @@ const INTERNAL: Record<string, string> = {
   CODEX_HOME: 'whoever moved the files of Codex',
   COPILOT_HOME: 'whoever moved the files of Copilot CLI',
   GEMINI_CLI_HOME: 'whoever moved the files of Gemini CLI',
+  OPENCODE_DB: 'whoever moved the database of opencode',
+  XDG_DATA_HOME: 'whoever moved the data of all programs',
 }
 
 const sources = new Map(
