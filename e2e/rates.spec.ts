@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from '@playwright/test'
-import { publishRules, query } from './support/api.ts'
+import { change, publishRules, query } from './support/api.ts'
 import { expect, test } from './support/console.ts'
 import {
   faultsFor,
@@ -105,7 +105,7 @@ test('a model without a price is listed, priced, and moves from “at most” in
   const { text } = await query<{ text: string }>(page.context(), 'boundary.current', { org: SLUG })
   expect(text.startsWith(TEXT.trimEnd())).toBe(true)
   await page.goto(`/${SLUG}/audit?kind=usage`)
-  await expect(page.getByText('Usage priced anew').first()).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Entries, newest first' })).toContainText('Usage priced anew')
 })
 
 test('a price is ended, the card’s follows, and nothing counts as nothing unless that is said', async ({
@@ -129,7 +129,7 @@ test('a price is ended, the card’s follows, and nothing counts as nothing unle
   await card.getByText(/dated prices/).click()
   await expect(card).toContainText(`until ${daysAgo(-1)}, your price`)
   await page.goto(`/${SLUG}/spend/edit-unpriced`)
-  await page.getByRole('radio', { name: 'Nothing' }).check()
+  await page.getByText('Nothing', { exact: true }).click()
   await expect(page.getByText('Weaker than the default.')).toBeVisible()
   await page.getByRole('button', { name: 'Review and publish' }).click()
   await expect(dialog).toContainText('on_unpriced_model: zero')
@@ -163,6 +163,9 @@ test('the pages of prices fit on a phone and a desk, by keyboard, in both themes
   test.setTimeout(300_000)
   const context = await newContext({ storageState: org.people[OWNER.email]! })
   const page = await context.newPage()
+  const { etag } = await query<{ etag: string }>(context, 'boundary.current', { org: SLUG })
+  const rate = { model: 'claude-opus-4.6', provider: 'anthropic', input: '5', output: '25' }
+  await change(context, 'spend.edit', { org: SLUG, edit: { kind: 'put_rate', rate }, note: 'A slip of a name', etag })
   await watchShifts(page)
   const faults: string[] = []
   for (const { name, path, reach, open } of VISITS())

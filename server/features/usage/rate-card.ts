@@ -36,7 +36,7 @@ export type ModelPrices = {
 }
 
 type Ctx = FeatureContext<MemberActor>
-const PAGE = 50
+const PAGE = 25
 
 const shownPrices = (rates: Readonly<Record<PriceAxis, bigint>>): PricesShown =>
   Object.fromEntries(

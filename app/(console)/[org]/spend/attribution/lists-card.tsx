@@ -6,6 +6,7 @@ import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { Menu, MenuItem } from '#app/_ui/menu.tsx'
+import { Name } from '#app/_ui/name.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import type { SpendEdit } from '#core/rules/spend-edit.ts'
 import { TAG_KEY, TAG_VALUE } from '#core/usage/tags.ts'
@@ -182,8 +183,8 @@ type ChipProps = { tag: string; value: Value & { listed: boolean }; mayEdit: boo
 function ValueChip({ tag, value, mayEdit, acts }: ChipProps) {
   const words = (
     <>
-      <bdi className="min-w-0 truncate">{value.value}</bdi>
-      {value.renamedTo !== null && <span className="truncate text-ink-3">now {value.renamedTo}</span>}
+      <Name className="min-w-0">{value.value}</Name>
+      {value.renamedTo !== null && <Name className="min-w-0 text-ink-3">{`now ${value.renamedTo}`}</Name>}
       {!value.listed && <span className="text-ink-3">not listed</span>}
     </>
   )

@@ -6,6 +6,7 @@ import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { IconButton } from '#app/_ui/icon-button.tsx'
+import { Name } from '#app/_ui/name.tsx'
 import { Table } from '#app/_ui/table.tsx'
 import type { SpendEdit } from '#core/rules/spend-edit.ts'
 import { CsvLink } from '../../csv-link.tsx'
@@ -95,7 +96,7 @@ export function RulesCard({ org, rules, base: current, mayEdit }: Props) {
               <ul>
                 {Object.entries(set).map(([key, value]) => (
                   <li key={key}>
-                    <span className="text-ink-3 text-xs">{keyName(key)}</span> <bdi>{value}</bdi>
+                    <span className="text-ink-3 text-xs">{keyName(key)}</span> <Name inTable>{value}</Name>
                   </li>
                 ))}
               </ul>

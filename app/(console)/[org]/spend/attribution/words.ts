@@ -14,7 +14,8 @@ export const CONDITION_HINTS: Readonly<Record<AttributionCondition, string>> = {
   directory: 'The whole path, ~/work/* for one below the home folder, or the folder’s own name.',
   machine: 'Its label.',
   member: 'Their name.',
-  environment: 'NAME=pattern. Hooks pass no variables on, so today this matches nothing on machines.',
+  environment:
+    'NAME=pattern, where a session was started. A machine tells only that it holds, never the value; names of secrets match nothing.',
 }
 
 /** `repository billing-*, machine build-*`. */

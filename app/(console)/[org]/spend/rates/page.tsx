@@ -65,10 +65,8 @@ export default async function RatesPage({ params, searchParams }: Props) {
           mayEdit={mayEdit}
           mayReprice={may(actor, 'usage.reprice')}
         />
-        <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
-          <OwnCard org={org} own={own} mayEdit={mayEdit} />
-          <PolicyCard org={org} own={own} mayEdit={mayEdit} />
-        </div>
+        <OwnCard org={org} own={own} mayEdit={mayEdit} />
+        <PolicyCard org={org} own={own} mayEdit={mayEdit} />
         <CardList org={org} list={list} search={search} provider={provider ?? ''} card={own.card} />
       </div>
     </>

@@ -1,7 +1,7 @@
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
+import { cn } from '#app/_ui/class-names.ts'
 import { formatList } from '#app/_ui/format.ts'
-import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { PRICE_AXES } from '#core/pricing.ts'
 import type { OwnPrices } from '../../outputs.ts'
@@ -24,7 +24,7 @@ export function PolicyCard({ org, own, mayEdit }: { org: string; own: OwnPrices;
         )
       }
     >
-      <div className="border-b px-4 py-3 text-ink-2">
+      <div className={cn('px-4 py-3 text-ink-2', isBound && 'border-b')}>
         {isBound ? (
           <p>
             It counts at the dearest price there is, kind by kind, among the chat models of{' '}
@@ -42,17 +42,17 @@ export function PolicyCard({ org, own, mayEdit }: { org: string; own: OwnPrices;
         )}
       </div>
       {isBound && (
-        <KeyValue
-          items={PRICE_AXES.map(axis => ({
-            key: AXIS_NAMES[axis],
-            value: (
-              <span className="flex flex-wrap items-baseline justify-between gap-x-3">
-                <span className="tabular-nums">{priceText(bound.prices[axis])}</span>
-                <code className="text-ink-3 text-xs">{bound.setBy[axis]}</code>
-              </span>
-            ),
-          }))}
-        />
+        <dl className="grid grid-cols-2 gap-x-4 gap-y-3 px-4 py-3 sm:grid-cols-3 lg:grid-cols-6">
+          {PRICE_AXES.map(axis => (
+            <div key={axis} className="min-w-0">
+              <dt className="text-ink-3 text-xs">{AXIS_NAMES[axis]}</dt>
+              <dd>
+                <div className="tabular-nums">{priceText(bound.prices[axis])}</div>
+                <code className="text-ink-3 text-xs [overflow-wrap:anywhere]">{bound.setBy[axis]}</code>
+              </dd>
+            </div>
+          ))}
+        </dl>
       )}
     </Card>
   )
