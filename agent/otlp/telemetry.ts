@@ -37,6 +37,8 @@ export class Telemetry {
   private readonly inbox: Inbox
   private kept: Kept | undefined
   private problem: string | undefined
+  /** How much waits; undefined until it was looked at. */
+  private waits: number | undefined
 
   constructor(private readonly deps: Deps) {
     this.inbox = new Inbox(deps.home)
@@ -50,6 +52,7 @@ export class Telemetry {
   /** Takes a batch in. @throws what the disk says: it is then not taken */
   take(seen: readonly Observed[], left: { rejected: number; outer?: number }): void {
     this.inbox.add(seen, this.deps.now())
+    if (this.waits !== undefined) this.waits += seen.length
     this.known.lastAt = this.deps.now()
     this.known.tally.rejected += left.rejected
     this.known.tally.outer += left.outer ?? 0
@@ -61,6 +64,7 @@ export class Telemetry {
    */
   async settle(): Promise<void> {
     const waiting = this.inbox.read()
+    this.waits = waiting.length
     if (waiting.length === 0) return
     const later = new Set<Waiting>()
     for (const [i, one] of waiting.entries()) {
@@ -71,7 +75,9 @@ export class Telemetry {
     writeKept(this.deps.home, this.known)
     // what came while this one gave way stands behind what was read
     const all = this.inbox.read()
-    this.inbox.keep([...later, ...all.slice(waiting.length)])
+    const left = [...later, ...all.slice(waiting.length)]
+    this.inbox.keep(left)
+    this.waits = left.length
   }
 
   private mustWait({ at, seen }: Waiting): boolean {
@@ -170,9 +176,10 @@ export class Telemetry {
   state(): TelemetryState | undefined {
     const { tally, lastAt } = this.known
     if (lastAt === undefined && this.problem === undefined) return undefined
+    this.waits ??= this.inbox.read().length
     return {
       ...tally,
-      waiting: this.inbox.read().length,
+      waiting: this.waits,
       ...(lastAt === undefined ? {} : { lastAt: new Date(lastAt).toISOString() }),
       ...(this.problem === undefined ? {} : { problem: this.problem }),
     }
