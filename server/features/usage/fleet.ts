@@ -40,14 +40,35 @@ type StaleDate = { orgId: string; zone: string; day: string }
 /**
  * Makes the fleet's totals anew for dates that machines' usage has changed. Today and yesterday are left as they are, marked: they
  * change all the time, and reports read their machines' totals. Until a date is made anew, reports do so for it too.
+ * @param failed is told of an organisation of which a date cannot be made, which keeps no other waiting; without it that is thrown
  * @returns how many dates were made
  */
-export async function makeFleetTotals(db: Db, now: Date): Promise<number> {
+export async function makeFleetTotals(
+  db: Db,
+  now: Date,
+  failed?: (error: unknown, orgId: string) => void,
+): Promise<number> {
   const before = new Date(now.getTime() - 2 * DAY_MS).toISOString().slice(0, 10)
-  const dates = await db.$queryRaw<StaleDate[]>`
-    select distinct "orgId", zone, day::text from "UsageStale" where day < ${before}::date order by 1, 2, 3 limit ${AT_ONCE}`
-  for (const date of dates) await db.$transaction(tx => makeDate(tx, date))
-  return dates.length
+  const out = new Set<string>()
+  for (let made = 0; ; ) {
+    const dates = await db.$queryRaw<StaleDate[]>`
+      select distinct "orgId", zone, day::text from "UsageStale"
+      where day < ${before}::date and "orgId" <> all(${[...out]}::text[]) order by 1, 2, 3 limit ${AT_ONCE}`
+    const known = out.size
+    for (const date of dates) {
+      if (out.has(date.orgId)) continue
+      try {
+        await db.$transaction(tx => makeDate(tx, date))
+        made++
+      } catch (error) {
+        if (!failed) throw error
+        out.add(date.orgId)
+        failed(error, date.orgId)
+      }
+    }
+    // what failed may have stood before others
+    if (out.size === known || made >= AT_ONCE) return made
+  }
 }
 
 /** One date: the mark goes and the totals come in one transaction, so that what is unmarked is right. */

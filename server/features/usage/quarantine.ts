@@ -15,18 +15,35 @@ const AT_ONCE = 200
 
 /**
  * Takes the days of the quarantine whose time has come, as if their upload came now: what the machine sent later stands over
- * them. Also those of machines that left meanwhile, which reported them while they belonged.
- * @returns how many days left the quarantine
+ * them. Also those of machines that left meanwhile, which reported them while they belonged. Each by itself.
+ * @param failed is told of an organisation of which a day cannot be taken, which keeps no other waiting; without it that is thrown
+ * @returns how many days were looked at
  */
-export async function releaseQuarantine(ctx: Releasing): Promise<number> {
-  const waiting = await ctx.db.$queryRaw<Waiting[]>`
-    select "orgId", "machineId", day::text from "UsageQuarantine" where "releaseAt" <= ${ctx.now} order by "releaseAt" limit ${AT_ONCE}`
-  await makeMonths(
-    ctx.db,
-    waiting.map(({ day }) => day),
-  )
-  for (const one of waiting) await releaseDay(ctx, one)
-  return waiting.length
+export async function releaseQuarantine(
+  ctx: Releasing,
+  failed?: (error: unknown, orgId: string) => void,
+): Promise<number> {
+  const out = new Set<string>()
+  for (let looked = 0; ; ) {
+    const waiting = await ctx.db.$queryRaw<Waiting[]>`
+      select "orgId", "machineId", day::text from "UsageQuarantine"
+      where "releaseAt" <= ${ctx.now} and "orgId" <> all(${[...out]}::text[]) order by "releaseAt" limit ${AT_ONCE}`
+    const before = out.size
+    for (const one of waiting) {
+      if (out.has(one.orgId)) continue
+      looked++
+      try {
+        await makeMonths(ctx.db, [one.day])
+        await releaseDay(ctx, one)
+      } catch (error) {
+        if (!failed) throw error
+        out.add(one.orgId)
+        failed(error, one.orgId)
+      }
+    }
+    // what failed may have stood before others
+    if (out.size === before || looked >= AT_ONCE) return looked
+  }
 }
 
 async function releaseDay({ db, now, random }: Releasing, { orgId, machineId, day }: Waiting): Promise<void> {

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isRefusal } from '#server/db-refusal.ts'
+import { makeFleetTotals } from '#server/features/usage/fleet.ts'
+import { releaseQuarantine } from '#server/features/usage/quarantine.ts'
 import { sweepUsage } from '#server/features/usage/sweep.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { useDatabase } from '../../support/db.ts'
@@ -128,6 +130,52 @@ it('the application may not take usage away: neither what it is of nor a day’s
   for (const table of ['UsageSeries', 'UsageDay', 'FiguresGrant'])
     await expect(db.pool.query(`delete from "${table}"`)).rejects.toThrow('permission denied')
   await expect(db.pool.query('create table mine (x int)')).rejects.toThrow('permission denied')
+})
+
+it('the job of the minute takes and adds up what it can: an organisation of which something fails keeps nobody waiting', async () => {
+  const now = new Date('2026-12-20T12:00:00Z')
+  const late = new Date('2026-12-10T12:00:00Z')
+  const made = async () => {
+    const of = await makeOrganisation(db.prisma)
+    const its = await makeMachine(db.prisma, of, of.ownerId)
+    const days = [dayOf('2026-12-09', [bucketOf()]), dayOf('2026-12-12', [bucketOf()], '2026-12-12T12:00:00.000Z')]
+    await takeUsage(contextOf(db.prisma, its.actor, late), { usage: signUsage(its, uploadOf(its, 1, days)) })
+    return of
+  }
+  // by name and by time before the others, whichever is looked at first
+  const orgs = [await made(), await made(), await made()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const broken = orgs[0]!
+  await db.prisma.usageQuarantine.updateMany({
+    where: { orgId: broken.id },
+    data: { releaseAt: new Date(late.getTime() + 1000) },
+  })
+  await db.admin.query(`
+    create function broken() returns trigger language plpgsql as $$ begin
+      if new."orgId" = '${broken.id}' then raise exception 'broken'; end if; return new; end $$;
+    create trigger broken before insert on "UsageTotal" for each row execute function broken()`)
+  const said: string[] = []
+  const tell = (_: unknown, orgId: string) => said.push(orgId)
+  const left = async (of: { id: string }) => [
+    await db.prisma.usageQuarantine.count({ where: { orgId: of.id } }),
+    await db.prisma.usageTotal.count({ where: { orgId: of.id, span: 'fleet-day' } }),
+  ]
+  try {
+    await releaseQuarantine({ db: db.prisma, now, random }, tell)
+    await makeFleetTotals(db.prisma, now, tell)
+    expect(said).toEqual([broken.id, broken.id])
+    expect(await Promise.all(orgs.map(left))).toEqual([
+      [1, 0],
+      [0, 2],
+      [0, 2],
+    ])
+    await expect(releaseQuarantine({ db: db.prisma, now, random })).rejects.toThrow('broken')
+    // the job itself says so in the log and goes on
+    await sweepUsage(db.prisma, now, random)
+  } finally {
+    await db.admin.query('drop function broken cascade')
+  }
+  await sweepUsage(db.prisma, now, random)
+  expect(await left(broken)).toEqual([0, 2])
 })
 
 describe('partitions', () => {

@@ -163,6 +163,32 @@ describe('prices', () => {
     expect(rows).toEqual([{ cost: 6, machineCost: 3 }])
   })
 
+  it('what is kept is the exact price, however large it is, and again when the day comes anew', async () => {
+    const stored = async () =>
+      (await db.prisma.usageBucket.findMany({ where: { orgId: org.id }, orderBy: { quarter: 'asc' } })).map(
+        ({ cost }) => cost.toFixed(12),
+      )
+    const buckets = [
+      bucketOf({ tokens: { cacheRead: 1 } }),
+      bucketOf({ quarter: 41, tokens: { input: 7_000_001, cacheRead: 1 } }),
+      bucketOf({ quarter: 42, tokens: { output: 1 } }),
+    ]
+    for (const seq of [1, 2]) {
+      const exact = ['0.000000300000', '21.000003300000', '0.000015000000']
+      expect((await send(seq, [dayOf('2026-11-01', buckets.slice(0, seq + 1))])).days[0]!.cost).toBe(
+        ['21.0000036', '21.0000186'][seq - 1],
+      )
+      expect(await stored()).toEqual(exact.slice(0, seq + 1))
+    }
+  })
+
+  it('what the machine priced apart and is of one price here is added up', async () => {
+    const apart = [bucketOf({ rate: 'card' }), bucketOf({ rate: 'override', calls: 2, partial: 1 })]
+    expect((await send(1, [dayOf('2026-11-01', apart)])).days[0]!.cost).toBe('6')
+    const [row, ...others] = await db.prisma.usageBucket.findMany({ where: { orgId: org.id } })
+    expect([row!.calls, row!.partial, row!.input, Number(row!.cost), others]).toEqual([3, 1, 2_000_000n, 6, []])
+  })
+
   it('a kind of price that the machine made up is not believed: an unknown model is a bound, whatever it says', async () => {
     await send(1, [dayOf('2026-11-01', [bucketOf({ model: 'claude-opus-4.1', rate: 'card', cost: '0' })])])
     const [series] = await db.prisma.usageSeries.findMany({ where: { orgId: org.id } })
@@ -301,6 +327,8 @@ describe('what is not taken', () => {
     expect(await refused(sendJws(signUsage(machine, uploadOf(other, 1, day))))).toMatchObject({ code: 'FORBIDDEN' })
     expect(await refused(sendJws(signUsage(machine, uploadOf(theirs, 1, day))))).toMatchObject({ code: 'FORBIDDEN' })
     expect(await refused(sendJws(jws(1, day, other)))).toMatchObject({ code: 'BAD_SIGNATURE' })
+    const misnamed = { ...uploadOf(machine, 1, day), org: elsewhere.id }
+    expect(await refused(sendJws(signUsage(machine, misnamed)))).toMatchObject({ code: 'FORBIDDEN' })
   })
 
   it('uploads of a machine that left or was revoked; what it reported stays', async () => {
