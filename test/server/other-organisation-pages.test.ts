@@ -17,8 +17,11 @@ import {
   statementCsv,
   statementsCsv,
 } from '#server/api/csv-doors.ts'
+import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
+import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import {
   attributionRulesCsv,
+  exchangeRatesCsv,
   figuresGrantsCsv,
   ownPricesCsv,
   rateCardCsv,
@@ -29,8 +32,6 @@ import {
   unlistedCsv,
   unpricedModelsCsv,
 } from '#server/api/spend-csv-doors.ts'
-import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
-import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import { cookieName } from '#server/auth/cookies.ts'
 import { takeInvoice } from '#server/features/invoice/take.ts'
 import { makeJoinLine } from '#server/features/join-line.ts'
@@ -69,6 +70,7 @@ const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
   approvals: approvalCsv,
   'attribution-rules': attributionRulesCsv,
   audit: auditCsv,
+  'exchange-rates': exchangeRatesCsv,
   'figures-grants': figuresGrantsCsv,
   focus: focusFile,
   invoice: invoiceCsv,
