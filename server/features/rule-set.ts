@@ -138,6 +138,7 @@ export async function publishIn(tx: Tx, ctx: FeatureContext, input: Publication)
       enforced: document.rules.filter(rule => rule.stage === 'enforce').length,
       budgets: document.budgets.length,
       rates: document.rates.length,
+      ...(document.exchange.length === 0 ? {} : { exchange: document.exchange.length }),
       attribution: document.attribution.length,
       tagValues: Object.values(document.tags).reduce((sum, values) => sum + values.length, 0),
       ...(newest ? { previousVersion: newest.version, previousDigest: newest.digest } : {}),
