@@ -97,6 +97,14 @@ export class SqliteRecord {
     return readValue(type, (end <= local.length ? local : this.payload.whole()).subarray(start, end))
   }
 
+  /** The beginning of a text, as far as it stands on the row's own page; its last character may be cut. */
+  textHead(n: number): string | undefined {
+    const type = this.types[n]
+    if (type === undefined || type < 13 || type % 2 === 0) return undefined
+    const start = this.starts[n]!
+    return UTF8.decode(this.payload.local.subarray(start, start + sizeOf(type)))
+  }
+
   text(n: number): string | undefined {
     const value = this.at(n)
     return typeof value === 'string' ? value : undefined

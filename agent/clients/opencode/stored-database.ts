@@ -13,8 +13,10 @@ const STEP_MAX = 16 * 1024
 const STEP = '"step-finish"'
 /** A longer message is no answer of a model; what it holds are listings of changes. */
 const MESSAGE_MAX = 32 * 1024 * 1024
+/** What a person wrote begins so; what stands behind it may be listings of whole files. */
+const OF_PERSON = /^\{"role":"user"/
 /** Sessions of one session, its subagents' and theirs. */
-export const SESSIONS_MAX = 2_000
+const SESSIONS_MAX = 20_000
 
 /** The tables of one version. */
 export type Generation = {
@@ -53,11 +55,11 @@ function parse(text: string | undefined): Json | undefined {
   }
 }
 
-export class TooManySessions extends Error {}
-
 /** A database as a store. A session that has no row has no messages any more: they go with it. */
 export class StoredDatabase implements Store {
   private readonly before: number
+  /** Whether a session has more sessions than are looked at. */
+  isCut = false
 
   constructor(
     private readonly database: Database,
@@ -72,7 +74,7 @@ export class StoredDatabase implements Store {
     return this.database.pages.bytesRead - this.before
   }
 
-  /** The session's row, and those of the sessions that it has started. @throws TooManySessions */
+  /** The session, and those that it has started, where it is here. */
   sessions(root: string): string[] {
     const { sessions } = this.generation
     const id = placeOf(sessions, 'id')
@@ -81,8 +83,8 @@ export class StoredDatabase implements Store {
     for (const parent of found)
       for (const { record } of this.database.rowsWhere(sessions, { parent_id: parent })) {
         const child = record.text(id)
-        if (child !== undefined) found.add(child)
-        if (found.size > SESSIONS_MAX) throw new TooManySessions()
+        this.isCut ||= found.size >= SESSIONS_MAX
+        if (child !== undefined && !this.isCut) found.add(child)
       }
     return [...found]
   }
@@ -97,7 +99,9 @@ export class StoredDatabase implements Store {
         at,
         read: () => {
           const id = record.text(placeOf(messages, 'id'))
-          const data = record.size > MESSAGE_MAX ? undefined : parse(record.text(placeOf(messages, 'data')))
+          const place = placeOf(messages, 'data')
+          const isWanted = record.size <= MESSAGE_MAX && !OF_PERSON.test(record.textHead(place) ?? '')
+          const data = isWanted ? parse(record.text(place)) : undefined
           if (id === undefined || data === undefined) return undefined
           if (this.generation.name === 'later') {
             const type = record.text(placeOf(messages, 'type'))

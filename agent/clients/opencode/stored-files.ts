@@ -69,6 +69,7 @@ function sessionsIn(root: string): Session[] {
 
 export class StoredFiles implements Store {
   private bytes = 0
+  readonly isCut = false
 
   constructor(private readonly root: string) {}
 

@@ -1,6 +1,6 @@
 /** Finds and reads what opencode records of its calls: in its databases, and in the files that it wrote before it had one. */
 import * as fs from 'node:fs'
-import type { ChangedSession, UsageReader, UsageState } from '#agent/clients/adapter.ts'
+import type { ChangedSession, PriceRecord, UsageReader, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
 import { changedAt, openIfThere, problemOf, type ReadProblem, readBudget } from '#agent/clients/record-file.ts'
 import {
   countUsage,
@@ -14,9 +14,9 @@ import {
 } from '#agent/clients/tally.ts'
 import { DatabaseFile } from '#agent/sqlite/database-file.ts'
 import { SqliteFailure } from '#agent/sqlite/failure.ts'
-import { recordsOf, type StoredMessage } from './message.ts'
+import { recordsOf } from './message.ts'
 import { databasesOf, nameOf, storageFolder } from './places.ts'
-import { generationsOf, StoredDatabase, type StoredSession, sessionsSince, TooManySessions } from './stored-database.ts'
+import { generationsOf, StoredDatabase, type StoredSession, sessionsSince } from './stored-database.ts'
 import { changedFiles, StoredFiles } from './stored-files.ts'
 import { type Store, type WalkMark, walk } from './walk.ts'
 
@@ -70,19 +70,20 @@ function databaseAt(path: string): DatabaseFile {
 
 function problemIn(error: unknown): ReadProblem {
   if (error instanceof SqliteFailure) return 'unreadable'
-  if (error instanceof TooManySessions) return 'too_many_files'
   return problemOf(error)
 }
 
-type Heard = { stored: StoredMessage; session: string }
-type Part = { name: string; mark: WalkMark; more: boolean; found: boolean; heard: Heard[] }
+type Heard = { record: UsageRecord; session: string }
+type Part = { name: string; mark: WalkMark; more: boolean; found: boolean; isCut: boolean; heard: Heard[] }
 
 /** Reads on in one place, and changes nothing: a database may have to be read again. */
 function readStore(name: string, store: Store, root: string, state: OpencodeUsageState, budget: number): Part {
   const heard: Heard[] = []
   const before = state.marks[name] ?? { from: 0 }
-  const read = walk(store, root, before, budget, (stored, session) => heard.push({ stored, session }))
-  return { name, heard, ...read }
+  const read = walk(store, root, before, budget, (stored, session) => {
+    for (const record of recordsOf(stored)) heard.push({ record, session })
+  })
+  return { name, heard, isCut: store.isCut, ...read }
 }
 
 /** `UsageReader.readSession` for opencode. */
@@ -104,8 +105,9 @@ export const readOpencodeSession: UsageReader<OpencodeUsageState>['readSession']
     more ||= read.more
     isKept ||= read.found
     if (!read.found) return
-    for (const { stored, session } of heard)
-      countMessage(state, found, price, stored, session === sessionId ? undefined : session)
+    for (const { record, session } of heard)
+      countCall(state, found, price, session === sessionId ? record : { ...record, agentId: session })
+    if (read.isCut) problem ??= 'too_many_files'
     state.marks[name] = mark
   }
   const attempt = (read: () => void) => {
@@ -140,27 +142,19 @@ export const readOpencodeSession: UsageReader<OpencodeUsageState>['readSession']
       })
   }
   // what could not be read elsewhere is another session's matter
-  if (isKept) problem = undefined
+  if (isKept) problem = problem === 'too_many_files' ? problem : undefined
   else if (!more) problem ??= 'no_transcript'
   settle(state, found)
   if (Object.keys(state.marks).length > 0) raiseMark(state)
   return sessionUsage(state, found, { problem, more })
 }
 
-function countMessage(
-  state: OpencodeUsageState,
-  found: FoundUsage,
-  price: Parameters<typeof countUsage>[2],
-  stored: StoredMessage,
-  agentId: string | undefined,
-): void {
-  for (const record of recordsOf(stored)) {
-    if (agentId === undefined && record.atMs >= state.modelAtMs) {
-      state.model = record.model
-      state.modelAtMs = record.atMs
-    }
-    countUsage(state, found, price, { ...record, ...(agentId === undefined ? {} : { agentId }) })
+function countCall(state: OpencodeUsageState, found: FoundUsage, price: PriceRecord, record: UsageRecord): void {
+  if (record.agentId === undefined && record.atMs >= state.modelAtMs) {
+    state.model = record.model
+    state.modelAtMs = record.atMs
   }
+  countUsage(state, found, price, record)
 }
 
 /** `UsageReader.changedSessions` for opencode. */

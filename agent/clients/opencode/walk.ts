@@ -23,6 +23,8 @@ export type Store = {
   messages(session: string, from: number): Iterable<Entry>
   /** Bytes read so far. */
   spent(): number
+  /** Whether there are more sessions than are looked at. */
+  readonly isCut: boolean
 }
 
 /**
