@@ -1,3 +1,4 @@
+import { minorPlaces } from '#core/spend/exchange.ts'
 import { type Block, layOut, type Mail } from './layout.ts'
 
 export type BudgetStepData = {
@@ -22,12 +23,12 @@ export type BudgetStepData = {
 
 const BASIS = { equivalent: 'all usage at list prices', billed: 'usage that is billed for' }
 
-/** A step of a budget was reached, to one of its owners. Amounts are shown to the cent, upwards: nothing looks unspent that is not. */
+/** A step of a budget was reached, to one of its owners. Amounts are shown to the currency's smallest unit, upwards: nothing looks unspent that is not. */
 export function budgetStepMail(data: BudgetStepData): Mail {
   const { budget, of, steps, amount, currency, window } = data
   const step = steps.at(-1)!
   const name = of === undefined ? budget : `${budget} (${of})`
-  const money = (decimal: string) => `${upToCents(decimal)} ${currency}`
+  const money = (decimal: string) => `${upTo(minorPlaces(currency), decimal)} ${currency}`
   const rows: (readonly [string, string])[] = [
     ['Organisation', data.org],
     ['Budget', name],
@@ -52,10 +53,11 @@ export function budgetStepMail(data: BudgetStepData): Mail {
   return layOut(`Budget ${name}: ${step} % reached`, blocks)
 }
 
-/** Rounds an exact decimal up to two places, in its digits. */
-function upToCents(decimal: string): string {
+/** Rounds an exact decimal up to so many places, in its digits. */
+function upTo(places: number, decimal: string): string {
   const [whole = '0', fraction = ''] = decimal.split('.')
-  const cents = BigInt(whole + fraction.slice(0, 2).padEnd(2, '0')) + (/[1-9]/.test(fraction.slice(2)) ? 1n : 0n)
-  const digits = cents.toString().padStart(3, '0')
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
+  const units = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'))
+  const up = units + (/[1-9]/.test(fraction.slice(places)) ? 1n : 0n)
+  const digits = up.toString().padStart(places + 1, '0')
+  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`
 }

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { approvalDigestMail } from '#server/email/approval-digest.ts'
 import { approvalRequestedMail } from '#server/email/approval-requested.ts'
 import { approvalSettledMail } from '#server/email/approval-settled.ts'
+import { budgetStepMail } from '#server/email/budget-step.ts'
+import { budgetStopMail } from '#server/email/budget-stop.ts'
 import { invitationMail } from '#server/email/invitation.ts'
 import type { Mail } from '#server/email/layout.ts'
 import { signInMail } from '#server/email/sign-in.ts'
@@ -71,6 +73,34 @@ const MAILS: Record<string, Mail> = {
     file: 'acme-globex-2026-11.csv',
     url: 'https://h.test/acme/spend/statements/2026-11/globex',
   }),
+  budgetStep: budgetStepMail({
+    account: HOSTILE,
+    org: HOSTILE,
+    budget: HOSTILE,
+    of: HOSTILE,
+    steps: [50, 75],
+    used: '75.001',
+    amount: '100',
+    currency: 'EUR',
+    basis: 'equivalent',
+    window: { start: 'then', end: 'soon', zone: HOSTILE },
+    ended: false,
+    url: 'https://h.test/acme/spend/budgets/monthly',
+  }),
+  budgetStop: budgetStopMail({
+    account: HOSTILE,
+    org: HOSTILE,
+    budget: HOSTILE,
+    rule: HOSTILE,
+    did: 'refused',
+    client: HOSTILE,
+    whose: { kind: 'named', name: HOSTILE },
+    machine: HOSTILE,
+    usedPct: HOSTILE,
+    at: 'now',
+    window: { start: 'then', end: 'soon', zone: HOSTILE },
+    url: 'https://h.test/acme/spend/budgets/monthly',
+  }),
   digest: approvalDigestMail({
     account: HOSTILE,
     org: HOSTILE,
@@ -100,6 +130,26 @@ describe.each(Object.entries(MAILS))('%s', (_, mail) => {
 it('a quorum and a budget are told in words', () => {
   expect(MAILS.requested!.text).toContain('Needs: 2 people of the role lead or above')
   expect(MAILS.requested!.text).toContain('Budget used (monthly): 91%')
+})
+
+it('amounts of a budget are rounded up to the smallest unit of its currency', () => {
+  const used = (currency: string) =>
+    /Used: (.*)/.exec(
+      budgetStepMail({
+        account: 'a@b.test',
+        org: 'Acme',
+        budget: 'monthly',
+        steps: [50],
+        used: '75.0011',
+        amount: '100',
+        currency,
+        basis: 'billed',
+        window: { start: 'then', end: 'soon', zone: 'UTC' },
+        ended: false,
+        url: 'https://h.test/acme',
+      }).text,
+    )?.[1]
+  expect(['USD', 'JPY', 'KWD'].map(used)).toEqual(['75.01 USD', '76 JPY', '75.002 KWD'])
 })
 
 it.each([
