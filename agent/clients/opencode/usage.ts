@@ -12,11 +12,12 @@ import {
   tallyFrom,
   type UsageTally,
 } from '#agent/clients/tally.ts'
+import type { Database } from '#agent/sqlite/database.ts'
 import { DatabaseFile } from '#agent/sqlite/database-file.ts'
 import { SqliteFailure } from '#agent/sqlite/failure.ts'
 import { recordsOf } from './message.ts'
 import { databasesOf, nameOf, storageFolder } from './places.ts'
-import { generationsOf, StoredDatabase, type StoredSession, sessionsSince } from './stored-database.ts'
+import { type Generation, generationsOf, StoredDatabase, type StoredSession, sessionsSince } from './stored-database.ts'
 import { changedFiles, StoredFiles } from './stored-files.ts'
 import { type Store, type WalkMark, walk } from './walk.ts'
 
@@ -26,6 +27,10 @@ const BATCH = 500
 /** An answer bears the moment in which it was begun, and may be written to this long after. */
 const ANSWER_MS = 12 * 3600_000
 const KEPT_MAX = 16
+/** How often a database is looked through once more that was written to meanwhile. */
+const TRIES = 20
+/** Above all ids. */
+const LAST = '~'
 /** No session's id: those begin with `ses_`. */
 const UNREAD = 'unread'
 
@@ -163,6 +168,9 @@ export const changedOpencodeSessions: UsageReader['changedSessions'] = function*
   yield* changedFiles(storageFolder(home), sinceMs)
 }
 
+/** Databases that could not be read: what changed in them meanwhile is looked for from the start. */
+const unreadable = new Set<string>()
+
 function* changedIn(path: string, sinceMs: number): Generator<ChangedSession[]> {
   const changedMs = changedAt(path)
   // told as a session that cannot be read, so that whoever reads it hears why
@@ -171,33 +179,38 @@ function* changedIn(path: string, sinceMs: number): Generator<ChangedSession[]> 
     if (fs.lstatSync(path, { throwIfNoEntry: false })) yield unread
     return
   }
-  if (Math.max(changedMs, changedAt(`${path}-wal`) ?? 0) < sinceMs) return
-  // a database that has come since may hold anything
-  const since = isNewer(path, sinceMs) ? 0 : Math.max(0, sinceMs - ANSWER_MS)
-  const after = new Map<string, string | undefined>()
-  for (let isMore = true; isMore; ) {
-    isMore = false
-    const batch: StoredSession[] = []
+  const isAllNew = unreadable.has(path) || isNewer(path, sinceMs)
+  if (!isAllNew && Math.max(changedMs, changedAt(`${path}-wal`) ?? 0) < sinceMs) return
+  const since = isAllNew ? 0 : Math.max(0, sinceMs - ANSWER_MS)
+  const after: Partial<Record<Generation['name'], string>> = {}
+  let isMore = true
+  for (let tries = TRIES; isMore; ) {
+    let batch: StoredSession[] = []
     try {
-      const read = databaseAt(path).read(database =>
-        generationsOf(database)
-          .filter(({ name }) => !after.has(name) || after.get(name) !== undefined)
-          .map(generation => {
-            const from = { sinceMs: since, after: after.get(generation.name) ?? '', most: BATCH }
-            return { name: generation.name, ...sessionsSince(database, generation, from) }
-          }),
-      )
-      for (const { name, found, next } of read ?? []) {
-        after.set(name, next)
-        batch.push(...found)
-        isMore ||= next !== undefined
+      const read = databaseAt(path).read(database => nextSessions(database, since, after)) ?? []
+      for (const { name, next } of read) after[name] = next
+      batch = read.flatMap(({ found }) => found)
+      isMore = read.some(({ hasMore }) => hasMore)
+    } catch (error) {
+      const isPassing = error instanceof SqliteFailure && error.problem === 'moved'
+      if (!isPassing || tries-- === 0) {
+        unreadable.add(path)
+        yield unread
+        return
       }
-    } catch {
-      yield unread
-      return
     }
     yield rootsOf(batch, path)
   }
+  unreadable.delete(path)
+}
+
+/** The next sessions of each kind of tables, after those that were looked at. */
+function nextSessions(database: Database, sinceMs: number, after: Partial<Record<Generation['name'], string>>) {
+  return generationsOf(database).map(generation => {
+    const { name } = generation
+    const { found, next } = sessionsSince(database, generation, { sinceMs, after: after[name] ?? '', most: BATCH })
+    return { name, found, hasMore: next !== undefined, next: next ?? LAST }
+  })
 }
 
 /** Where a file system does not tell when a file came, it tells the moment of its last change instead. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -391,8 +391,28 @@ describe('where it is looked for', () => {
     expect(await read()).toMatchObject({ problems: 1 })
     writeFileSync(place('opencode-text.db'), '')
     expect(await read()).toMatchObject({ problems: 0, calls: [{ tokens: { input: 1 } }] })
+    if (process.getuid?.() === 0) {
+      chownSync(database(one(3), place('opencode-other.db')), 65534, 65534)
+      expect(await read()).toMatchObject({ problems: 1, calls: [{ tokens: { input: 1 } }] })
+      rmSync(place('opencode-other.db'))
+    }
     mkdirSync(place('opencode-folder.db'))
     expect(await read()).toMatchObject({ problems: 1 })
+  })
+
+  test('what could not be read when all was read for the first time is read when it can be', async () => {
+    const old = AT - 20 * DAY_MS
+    const path = database(`${TABLES} ${session('ses_a')} ${message('ses_a', old, answer(old, counts(5, 5)))}`)
+    const indexes = 'create index late on message(session_id, time_created, id);'
+    sql(path, 'drop index message_session_time_created_id_idx;')
+    expect(await read()).toMatchObject({ problems: 1, calls: [] })
+    await new Promise(resolve => setTimeout(resolve, 20))
+    const from = Date.now() + 60_000
+    sql(path, indexes)
+    expect([...opencode.usage.changedSessions({ homeDir: home, env: {} }, from)].flat()).toMatchObject([
+      { sessionId: 'ses_a' },
+    ])
+    expect([...opencode.usage.changedSessions({ homeDir: home, env: {} }, from)].flat()).toEqual([])
   })
 
   test('a session that is nowhere is no transcript, and an id that is no id is not looked for', () => {
