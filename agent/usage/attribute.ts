@@ -166,7 +166,8 @@ export function attributionOf(place: Place, rules: SpendRules | undefined, self:
 
 const maps = new WeakMap<SpendRules, RenameMap>()
 
-function renamesOf(rules: SpendRules | undefined): RenameMap {
+/** The renames of a set, made ready once. */
+export function renamesOf(rules: SpendRules | undefined): RenameMap {
   if (rules === undefined || rules.renames.length === 0) return NO_RENAMES
   const map = maps.get(rules) ?? renameMap(rules.renames)
   maps.set(rules, map)

@@ -12,6 +12,7 @@ import { type DayToSend, dayText, readUpload, splitDays, toWire, type UsageAnswe
 import { spendOf } from './attribute.ts'
 import { dayMark, ledgerDays, readLedgerDay } from './ledger.ts'
 import { type Meter, meter, meterKey } from './meter.ts'
+import { PastRules } from './past-rules.ts'
 import { type Kept, type Pending, readKept, type Sent, unlistedShares, writeKept } from './upload-state.ts'
 
 /** Uploads in a row to catch up; the rest follows a minute later, below what the control plane takes of one machine. */
@@ -54,7 +55,11 @@ export class Uploader {
   private problem: UploadState['problem']
   private notBefore = 0
 
-  constructor(private readonly deps: Deps) {}
+  private readonly pastRules: PastRules
+
+  constructor(private readonly deps: Deps) {
+    this.pastRules = new PastRules(deps.home)
+  }
 
   private stateOf(machine: string): Kept {
     if (this.kept?.machine === machine) return this.kept
@@ -199,6 +204,7 @@ export class Uploader {
     const since = usageSince(team)
     const by = this.deps.meter()
     const madeBy = meterKey(by)
+    this.pastRules.note(team.org.id, by.set, now())
     const changed: Changed[] = []
     let more = 0
     let hasMoved = false
@@ -217,7 +223,7 @@ export class Uploader {
         more++
         continue
       }
-      const toSend = await dayToSend(home, name, { since, by, now: now() })
+      const toSend = await dayToSend(home, name, { since, by, past: this.pastRules, now: now() })
       if (!toSend) continue
       const digest = digestOf(toSend)
       this.looked.set(name, { mark, digest })
@@ -262,11 +268,11 @@ const digestOf = ({ day, computedAt, buckets, unlisted }: DayToSend): string =>
 async function dayToSend(
   home: Home,
   day: string,
-  { since, by, now }: { since: number; by: Meter; now: number },
+  { since, by, past, now }: { since: number; by: Meter; past: PastRules; now: number },
 ): Promise<DayToSend | undefined> {
   const lists = spendOf(by.set)?.tags ?? {}
   const calls = (await readLedgerDay(home, day)).filter(call => call.atMs >= since)
-  const metered = await meter(calls, by, lists)
+  const metered = past.fill(await meter(calls, by, lists), by)
   const buckets: Bucket[] | undefined = bucketsByDay(metered).get(day)
   if (!buckets) return undefined
   const unlisted = unlistedByDay(metered).get(day)

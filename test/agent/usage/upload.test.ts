@@ -424,6 +424,42 @@ describe('attribution', () => {
     expect((await tagsSent()).at(-1)).toEqual({})
   })
 
+  test('stays as it was when a rule or a value goes: what is used after that belongs to nobody', async () => {
+    git('git@github.com:acme/billing-api.git')
+    writeFileSync(join(repo(), '.holdpoint.yaml'), 'tags: { project: billing-api, team: core }\n')
+    const rules = [{ when: { repository: 'billing-api' }, set: { tenant: 'acme' } }]
+    org.publish(RULES, attribution(rules, { ...TAGS, team: ['core'] }))
+    await machine.start()
+    await machine.daemon.sync()
+    const before = { project: 'billing-api', team: 'core', tenant: 'acme' }
+    expect(await tagsSent()).toEqual([before])
+    const joined = machine.now()
+    machine.offset += 20 * 60_000
+    // the tenant left: its rule goes, its value too; and a tag goes altogether
+    org.publish(RULES, attribution([], { ...TAGS, tenant: ['globex'], project: [] }))
+    await machine.daemon.sync()
+    expect(await tagsSent()).toEqual([before, {}])
+    expect(org.usage.get(today())!.sent.unlisted).toEqual({ project: '1' })
+    // over a restart too, and for what was used then and is seen only now
+    await machine.daemon.stop()
+    await machine.start()
+    machine.spend(1, { at: joined + 1000 })
+    await machine.daemon.sync()
+    await sync()
+    expect(buckets().map(({ tags, calls }) => [tags, calls])).toEqual([
+      [before, 2],
+      [{}, 1],
+    ])
+    // whoever says otherwise now is heard, for what was used before as well
+    org.publish(RULES, attribution([{ when: { repository: '*' }, set: { tenant: 'globex' } }]))
+    await machine.daemon.sync()
+    await sync()
+    expect(buckets().map(({ tags }) => tags)).toEqual([
+      { project: 'billing-api', team: 'core', tenant: 'globex' },
+      { project: 'billing-api', tenant: 'globex' },
+    ])
+  })
+
   test('decides which rules are for a session: another tenant’s holds nobody', async () => {
     const rule = (name: string, tenant: string) =>
       `  - name: ${name}\n    action: continue\n    when: { session_cost_usd: ">= 1" }\n    require: deny\n    stage: enforce\n    for: { tenants: [${tenant}] }\n`

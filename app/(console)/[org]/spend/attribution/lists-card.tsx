@@ -65,7 +65,7 @@ export function ListsCard({ org, lists, base: current, mayEdit }: Props) {
       title="Tags"
       sub="only these values ever leave a machine"
       aside={<CsvLink org={org} list="tag-values" />}
-      note="A value that is on no list stays on its machine, which sends the usage as unattributed and says how much of it there is."
+      note="A value that is on no list stays on its machine, which sends the usage as unattributed and says how much of it there is. What was used while a value stood here stays its own when it goes."
     >
       <ul>
         {lists.map(list => (
