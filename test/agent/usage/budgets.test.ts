@@ -78,6 +78,18 @@ describe('the organisation’s budget', () => {
     expect(await call()).toBe('pass')
   })
 
+  test('has nothing in it that this machine spent before it joined', async () => {
+    machine.spend(50, { at: machine.now() - 3600_000 })
+    org.budgets = () => ({ budgets: [fleet('80')] })
+    await started()
+    await machine.daemon.tick()
+    expect(await call()).toBe('pass')
+    machine.spend(9)
+    await machine.daemon.tick()
+    const [shown] = (await machine.ask('GET', '/api/budgets', { token: 'api' })).json.budgets
+    expect(shown).toMatchObject({ used: '89' })
+  })
+
   test('counts as unread when it was counted more than five minutes ago', async () => {
     org.budgets = () => ({ budgets: [fleet('95')] })
     await started()
@@ -232,8 +244,9 @@ describe('a developer’s own budget', () => {
     expect(await call()).toBe('deny')
     await machine.daemon.tick()
     expect(await call()).toBe('deny')
-    // a new day is a new window
+    // a new day is a new window, from its first moment on
     machine.offset += DAY_MS
+    expect(await call()).toBe('pass')
     await machine.daemon.tick()
     expect(await call()).toBe('pass')
   })

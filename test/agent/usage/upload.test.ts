@@ -157,6 +157,25 @@ describe('an upload', () => {
     expect(outputOf()).toBe(80_000)
   })
 
+  test('is tried again a minute later where nobody answered, and five where it was refused', async () => {
+    await machine.start()
+    const later = async (minutes: number) => {
+      machine.offset += minutes * 60_000
+      await machine.daemon.tick()
+      return outputOf()
+    }
+    org.goDown()
+    machine.spend(1)
+    expect(await later(60)).toBe(0)
+    org.down = false
+    expect(await later(1)).toBe(40_000)
+    machine.spend(1)
+    org.refuseUsage.push({ status: 429, code: 'RATE_LIMITED' })
+    expect(await later(60)).toBe(40_000)
+    expect(await later(4)).toBe(40_000)
+    expect(await later(1)).toBe(80_000)
+  })
+
   test('that is kept apart, refused or not taken at all says so in status, and holds nothing else up', async () => {
     await machine.start()
     machine.spend(1)
@@ -173,6 +192,10 @@ describe('an upload', () => {
     org.refuseUsage.push({ status: 400, code: 'BAD_INPUT' })
     expect((await sync()).status).toBe(502)
     expect((await status()).upload).toMatchObject({ refused: [today()], problem: { code: 'BAD_INPUT' } })
+    // what can never be taken is not sent again as it is
+    const sent = org.uploads.length
+    await sync()
+    expect(org.uploads).toHaveLength(sent)
     machine.spend(1)
     expect((await sync()).status).toBe(200)
     expect((await status()).upload.refused).toEqual([])
