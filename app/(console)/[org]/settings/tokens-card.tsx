@@ -5,7 +5,7 @@ import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { formatPlural, NONE } from '#app/_ui/format.ts'
 import { Name } from '#app/_ui/name.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
-import { Countdown, Time } from '#app/_ui/time.tsx'
+import { Time } from '#app/_ui/time.tsx'
 import type { ApiToken } from '../outputs.ts'
 import { EndToken } from './end-token.tsx'
 import { MakeToken } from './make-token.tsx'
@@ -29,7 +29,7 @@ export function TokensCard({ org, origin, tokens, maySee, mayMake }: Props) {
       head: 'Token',
       cell: ({ name, start }) => (
         <div className="min-w-0">
-          <Name inTable className="font-medium">
+          <Name inTable className="max-w-40 font-medium">
             {name}
           </Name>
           <div className="font-normal text-ink-3 text-xs">
@@ -38,7 +38,15 @@ export function TokensCard({ org, origin, tokens, maySee, mayMake }: Props) {
         </div>
       ),
     },
-    { key: 'by', head: 'Made by', cell: ({ madeBy }) => <Name inTable>{madeBy.name}</Name> },
+    {
+      key: 'by',
+      head: 'Made by',
+      cell: ({ madeBy }) => (
+        <Name inTable className="max-w-32">
+          {madeBy.name}
+        </Name>
+      ),
+    },
     {
       key: 'used',
       head: 'Last used',
@@ -46,7 +54,7 @@ export function TokensCard({ org, origin, tokens, maySee, mayMake }: Props) {
       cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} show="relative" /> : NONE),
     },
     isLive
-      ? { key: 'ends', head: 'Ends', nowrap: true, cell: ({ expiresAt }) => <Countdown until={expiresAt} /> }
+      ? { key: 'ends', head: 'Ends', nowrap: true, cell: ({ expiresAt }) => <Time at={expiresAt} show="day" /> }
       : {
           key: 'ended',
           head: 'Ended',

@@ -3,6 +3,7 @@ import Link from 'next/link'
 import { Card } from '#app/_ui/card.tsx'
 import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { NONE } from '#app/_ui/format.ts'
+import { Name } from '#app/_ui/name.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { Table } from '#app/_ui/table.tsx'
@@ -77,7 +78,13 @@ const columnsOf = (org: string) => [
         <Link href={`/${org}/spend/invoices/${id}`} className="font-medium hover:underline">
           {providerName(provider)}, {monthWords(month)}
         </Link>
-        {number && <div className="font-normal text-ink-3 text-xs [overflow-wrap:anywhere]">{number}</div>}
+        {number && (
+          <div className="font-normal text-ink-3 text-xs">
+            <Name inTable className="max-w-40">
+              {number}
+            </Name>
+          </div>
+        )}
       </div>
     ),
   },
@@ -129,7 +136,11 @@ const columnsOf = (org: string) => [
     cell: ({ importedAt, importedBy }: InvoiceRow) => (
       <div className="text-ink-2 text-sm">
         <Time at={importedAt} show="day" />
-        <div className="text-ink-3 text-xs">{importedBy}</div>
+        <div className="text-ink-3 text-xs">
+          <Name inTable className="max-w-36">
+            {importedBy}
+          </Name>
+        </div>
       </div>
     ),
   },

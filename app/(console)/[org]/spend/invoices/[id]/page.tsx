@@ -17,7 +17,7 @@ import { errorCode } from '../../../app-error.ts'
 import { CsvLink } from '../../../csv-link.tsx'
 import { titled } from '../../../page-title.ts'
 import { BackLink } from '../../back-link.tsx'
-import { monthWords } from '../../period.ts'
+import { monthWords, startWords } from '../../period.ts'
 import { ImportInvoice } from '../import-invoice.tsx'
 import {
   type InvoiceDetail,
@@ -130,7 +130,7 @@ function Compared({ org, invoice, mayChange }: { org: string; invoice: Sided; ma
           ]
             .filter(Boolean)
             .join(', and ')}
-          . Either may be part of the difference.
+          . It may be part of the difference.
         </Banner>
       )}
       {by.day && (
@@ -147,7 +147,7 @@ function Compared({ org, invoice, mayChange }: { org: string; invoice: Sided; ma
               caption="Asked for and reported, by day"
               head="Day"
               rows={withBeside(byDay)}
-              value={row => row.day}
+              value={row => row.day && startWords(row.day, 'day')}
               rest={by.model ? 'without a day or model' : 'without a day'}
               currency={currency}
             />
@@ -184,7 +184,12 @@ function Compared({ org, invoice, mayChange }: { org: string; invoice: Sided; ma
                 head: 'What it is',
                 cell: ({ description, model }) => <Name inTable>{description ?? model ?? 'not said'}</Name>,
               },
-              { key: 'day', head: 'Day', nowrap: true, cell: ({ day }) => day ?? NONE },
+              {
+                key: 'day',
+                head: 'Day',
+                nowrap: true,
+                cell: ({ day }) => (day === null ? NONE : startWords(day, 'day')),
+              },
               {
                 key: 'amount',
                 head: 'Amount',

@@ -10,7 +10,6 @@ export function SpreadTable({ spread: { parts, left }, currency }: { spread: Spr
   return (
     <Table
       caption="Who takes which part of the difference"
-      stack={false}
       rows={rows.map((tenant, at) => ({ tenant, at }))}
       rowKey={({ tenant }) => tenant}
       columns={[
