@@ -66,6 +66,7 @@ export class Telemetry {
     const waiting = this.inbox.read()
     this.waits = waiting.length
     if (waiting.length === 0) return
+    if (waiting.some(({ seen }) => seen.kind === 'call')) await this.deps.ledger.knowRequests()
     const later = new Set<Waiting>()
     for (const [i, one] of waiting.entries()) {
       if (i % AT_ONCE === AT_ONCE - 1) await breathe()

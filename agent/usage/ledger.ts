@@ -52,6 +52,8 @@ const contentName = ({ n, b }: Pick<CallLine, 'n' | 'b'>): number => nameOf(b ==
  */
 export class Ledger {
   private index = new CallIndex()
+  /** The same by request ids; only where telemetry tells of calls. */
+  private requests: CallIndex | undefined
   private opening: Promise<void> | undefined
   private isOpen = false
   /** The newest place line of each session in each day's file that this process has written. */
@@ -120,12 +122,32 @@ export class Ledger {
     return [key, requestId].some(id => id !== undefined && this.index.get(`told ${id}`) !== undefined)
   }
 
+  /** Makes calls known by their request ids as well, for {@link knowsAny}: from the first time on that telemetry tells of a call. */
+  async knowRequests(): Promise<void> {
+    await this.open()
+    if (this.requests) return
+    // before the first turn is given: what is added meanwhile is noted there as well
+    const requests = new CallIndex()
+    this.requests = requests
+    for (const day of this.days()) {
+      let lines = 0
+      for (const line of linesOf(this.pathOf(day))) {
+        if (++lines % LINES_AT_ONCE === 0) await breathe()
+        const call = readCall(line)
+        if (call?.q !== undefined && call.x === undefined)
+          requests.set(`${call.c} ${call.q}`, { day: dayStart(day) / DAY_MS, request: 0, counts: 0 })
+      }
+    }
+  }
+
   /** Whether a call is known by one of its ids, whichever client it was that had it and whoever told of it. */
   knowsAny(ids: readonly string[]): boolean {
     return ids.some(
       id =>
         this.index.get(`told ${id}`) !== undefined ||
-        USAGE_CLIENTS.some(client => [id, `req ${id}`].some(one => this.index.get(`${client} ${one}`) !== undefined)),
+        USAGE_CLIENTS.some(client =>
+          [this.index, this.requests].some(index => index?.get(`${client} ${id}`) !== undefined),
+        ),
     )
   }
 
@@ -153,7 +175,7 @@ export class Ledger {
     if (line.b === 1) this.broken.add(key)
     else if (this.broken.size > 0) this.broken.delete(key)
     if (line.x === 'call') for (const id of [k, q]) if (id !== '') this.index.set(`told ${id}`, known)
-    if (line.x === undefined && q !== '') this.index.set(`${c} req ${q}`, known)
+    if (line.x === undefined && q !== '') this.requests?.set(`${c} ${q}`, known)
   }
 
   /**

@@ -16,6 +16,7 @@ const Walked = z.object({ walkedTo: z.number() })
  */
 export class Marks {
   private readonly bySession = new Map<string, UsageState>()
+  private readonly clients = new Set<string>()
   private lines = 0
   /** Bytes of the file, and how many of them the newest marks took when it was last written anew. */
   private bytes = 0
@@ -43,9 +44,14 @@ export class Marks {
       return
     }
     const read = Line.safeParse(value)
-    if (read.success) this.bySession.set(read.data.k, (value as { m: UsageState }).m)
+    if (read.success) this.note(read.data.k, (value as { m: UsageState }).m)
     const walked = Walked.safeParse(value)
     if (walked.success) this.walkedTo = walked.data.walkedTo
+  }
+
+  private note(key: string, mark: UsageState): void {
+    this.bySession.set(key, mark)
+    this.clients.add(key.slice(0, key.indexOf('\n')))
   }
 
   get(client: string, session: string): UsageState | undefined {
@@ -54,8 +60,7 @@ export class Marks {
 
   /** Whether any session of a client was ever read. */
   hasClient(client: string): boolean {
-    for (const key of this.bySession.keys()) if (key.startsWith(`${client}\n`)) return true
-    return false
+    return this.clients.has(client)
   }
 
   get sessions(): number {
@@ -64,7 +69,7 @@ export class Marks {
 
   set(client: string, session: string, mark: UsageState): void {
     const k = `${client}\n${session}`
-    this.bySession.set(k, mark)
+    this.note(k, mark)
     this.append({ k, m: mark })
   }
 
