@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Organisation, RULE } from './organisation.ts'
@@ -100,5 +100,55 @@ describe('damaged', () => {
       }
       writeFileSync(path, good)
     }
+  })
+
+  const usage = (name: string) => join(machine.home.usage, name)
+  test.each<[string, () => string[]]>([
+    ['what was sent', () => [usage('upload.json')]],
+    ['what rules said before', () => [usage('past-rules.json')]],
+    ['the last good tags of repositories', () => [usage('tags.json')]],
+    ['how far the fleet’s budgets are used', () => [usage('budgets.jws')]],
+    ['how far the clients’ records were read', () => [usage('marks.jsonl')]],
+    ['what telemetry has told', () => [usage('telemetry.json'), usage('telemetry.jsonl')]],
+    ['the ledger’s days', () => files(usage('days'))],
+  ])('of usage, %s: reading and sending go on, and what was counted is counted once', async (_, which) => {
+    const lists = (...tenant: string[]) => ({ attribution: [{ tags: { tenant }, rules: [] }] })
+    org.budgets = () => ({ budgets: [] })
+    mkdirSync(machine.cwd, { recursive: true })
+    writeFileSync(join(machine.cwd, '.holdpoint.yaml'), 'tags: { tenant: acme }\n')
+    org.publish(RULE('deny', 30), lists('acme'))
+    machine.spend(21)
+    await machine.start()
+    const sync = async () => (await machine.ask('POST', '/api/sync', { token: 'api', body: '{}' })).status
+    const sent = () =>
+      [...org.usage.values()].flatMap(({ sent }) => sent.buckets).map(({ calls, tags }) => [calls, tags])
+    expect(await sync()).toBe(200)
+    org.publish(RULE('deny', 30), lists('globex'))
+    expect(await sync()).toBe(200)
+    expect(sent()).toEqual([[1, { tenant: 'acme' }]])
+    await machine.daemon.stop()
+    for (const path of which()) {
+      mkdirSync(dirname(path), { recursive: true })
+      const good = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
+      for (const [how, text] of damages(good)) {
+        writeFileSync(path, text)
+        await machine.start().catch(error => {
+          throw new Error(`${path} with ${how}: ${error.stack}`)
+        })
+        expect(told(await machine.hook({ tool_use_id: 'toolu_1' })).decision, how).toBe('deny')
+        expect(await sync(), how).toBe(200)
+        const { problem, upload } = (await machine.ask('GET', '/api/usage', { token: 'api' })).json
+        expect([problem, upload.problem], how).toEqual([undefined, undefined])
+        expect(
+          sent().map(([calls]) => calls),
+          how,
+        ).toEqual([1])
+        await machine.daemon.stop()
+      }
+      writeFileSync(path, good)
+    }
+    await machine.start()
+    expect(await sync()).toBe(200)
+    expect(sent()).toEqual([[1, { tenant: 'acme' }]])
   })
 })
