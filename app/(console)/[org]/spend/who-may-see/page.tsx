@@ -103,7 +103,7 @@ export default async function WhoMaySeePage({ params }: { params: Promise<{ org:
                   <div className="min-w-0">
                     <bdi className="[overflow-wrap:anywhere]">{reason}</bdi>
                     <div className="text-ink-3 text-xs">
-                      by <bdi>{grantedBy}</bdi>, <Time at={createdAt} />
+                      by <Name inTable>{grantedBy}</Name>, <Time at={createdAt} />
                     </div>
                   </div>
                 ),
