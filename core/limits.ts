@@ -73,8 +73,8 @@ export const INVOICE_TEXT_MAX = 8 * 1024 * 1024
 export const INVOICE_LINES_MAX = 50_000
 /** Lines that somebody types: more is a file. */
 export const INVOICE_HAND_LINES_MAX = 200
-/** A file at its limit as JSON, whose quotes are escaped. */
-export const INVOICE_BODY_MAX = 12 * 1024 * 1024
+/** A file at its limit as JSON, were every letter of it a quote that is escaped. */
+export const INVOICE_BODY_MAX = 17 * 1024 * 1024
 /** A token for programs: renewed each quarter unless somebody says otherwise, and once a year at the least. */
 export const API_TOKEN_DAYS = 90
 export const API_TOKEN_DAYS_MAX = 365

@@ -69,8 +69,8 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
           )}
           {tooOld && (
             <SignInAgain tooOld={{ why: tooOld.why, again: againAt(org, 'settings') }}>
-              Rotating a key, changing the billing currency, going on with a restored copy, and connecting or removing a
-              provider ask who you are once more.
+              Rotating a key, changing the billing currency, making a token for programs, going on with a restored copy,
+              and connecting or removing a provider ask who you are once more.
             </SignInAgain>
           )}
           {settings.restoredAt && (
