@@ -34,7 +34,7 @@ export function CardList({ org, list, search, provider, card }: Props) {
     head: AXIS_NAMES[axis],
     numeric: true,
     nowrap: true,
-    wideOnly: axis !== 'input' && axis !== 'output',
+    wideOnly: axis === 'webSearches',
     cell: ({ entries }) => {
       const now = entries.find(entry => entry.now)
       if (!now) return <span className="text-ink-3">{NONE}</span>

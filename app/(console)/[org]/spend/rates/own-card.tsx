@@ -20,7 +20,7 @@ export function OwnCard({ org, own, mayEdit }: { org: string; own: OwnPrices; ma
     head: AXIS_NAMES[axis],
     numeric: true,
     nowrap: true,
-    wideOnly: axis !== 'input' && axis !== 'output',
+    wideOnly: axis === 'webSearches',
     cell: ({ was }) => {
       const text = priceOf(was, axis)
       return text === undefined ? <span className="text-ink-3">{NONE}</span> : priceText(text)

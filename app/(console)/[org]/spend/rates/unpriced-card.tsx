@@ -118,7 +118,7 @@ export function UnpricedCard({ org, models, period, spans, mayEdit, mayReprice }
   )
 }
 
-function ModelCell({ row: { model, provider, didYouMean, first, last } }: { row: Model }) {
+function ModelCell({ row: { model, provider, didYouMean, first, last, hasPrice } }: { row: Model }) {
   return (
     <div className="min-w-0">
       <Name inTable className="font-medium font-mono text-sm">
@@ -127,7 +127,7 @@ function ModelCell({ row: { model, provider, didYouMean, first, last } }: { row:
       <div className="text-ink-3 text-xs">
         {providerName(provider)}, {first === last ? `on ${first}` : `${first} to ${last}`}
       </div>
-      {didYouMean && (
+      {didYouMean && hasPrice === 'no' && (
         <div className="text-ink-2 text-xs">
           Did you mean <code>{didYouMean}</code>? It is not priced as that.
         </div>
