@@ -81,6 +81,8 @@ test('what is unattributed is shared by a rule that is seen before it is set', a
   await expect(rows.last()).toContainText('$9.99')
   const taken = (await rows.locator('td:last-child').allInnerTexts()).map(cents)
   expect(taken.slice(0, -1).reduce((sum, part) => sum + part, 0n)).toBe(taken.at(-1))
+  expect(await faultsFor(page)).toEqual([])
+  await page.screenshot({ path: 'test-results/pages/statements-allocation.png' })
   await dialog.getByRole('button', { name: 'Save' }).click()
   await expect(dialog).toBeHidden()
   await expect(page.getByText('in equal parts')).toBeVisible()
@@ -110,6 +112,8 @@ test('a month closes in its order, what has no price by an owner’s word, and i
   const close = dialog.getByRole('button', { name: 'Close and mail it' })
   await expect(close).toBeDisabled()
   await dialog.getByRole('checkbox', { name: /at the dearest/ }).check()
+  expect(await faultsFor(page)).toEqual([])
+  await page.screenshot({ path: 'test-results/pages/statement-close.png' })
   const total = (await dialog.getByRole('heading').innerText()).match(/\$[\d.,]+/)![0]
   await close.click()
   await expect(page.getByText('closed', { exact: true }).first()).toBeVisible()

@@ -45,7 +45,11 @@ export function drawMonth(
     const { tenant } = row.tags
     if (rule) byRule.get(rule)!.push(row)
     else if (tenant === undefined) nobodys.push(row)
-    else byTenant.set(tenant, [...(byTenant.get(tenant) ?? []), row])
+    else {
+      const list = byTenant.get(tenant)
+      if (list) list.push(row)
+      else byTenant.set(tenant, [row])
+    }
   }
   const own = new Map(
     [...byTenant].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, list]) => [key, usageLines(list, as)]),

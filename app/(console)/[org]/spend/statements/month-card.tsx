@@ -145,7 +145,7 @@ function LedgerNote({ month }: { month: MonthRow }) {
       {total} in the ledger{month.basis === 'billed' && ', of what is paid for by use'}: {cells[0]} of tenants’ own,{' '}
       {cells[1]} allocated to them, {cells[2]} on nobody’s statement
       {stays.length > 0 && ` (${stays.map(one => staysWords(one, currency)).join(', ')})`}.
-      {settled && ' What is closed stays as it was billed; the difference is on later statements.'}
+      {settled && ' What is closed stays as it was billed; changes since are on later statements.'}
     </>
   )
 }

@@ -142,7 +142,14 @@ function UsageTable({ lines, currency }: { lines: readonly Line[]; currency: str
             line ? shownMoney(line, currency) : <span className="text-ink-2">{money(sum ?? '0', currency)}</span>,
         },
       ]}
-      {...(lines.length > 1 ? { total: { project: 'Own usage', amount: money(shownSum(lines), currency) } } : {})}
+      {...(lines.length > 1
+        ? {
+            total: {
+              project: <span className="whitespace-nowrap">Own usage</span>,
+              amount: money(shownSum(lines), currency),
+            },
+          }
+        : {})}
     />
   )
 }
