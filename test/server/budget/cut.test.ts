@@ -144,10 +144,13 @@ describe('what machines are told', () => {
       ['day', '0'],
       ['roll', '3'],
     ])
-    expect(await used(new Date('2026-11-20T00:00:00Z'))).toEqual([
+    const later = new Date('2026-11-20T00:00:00Z')
+    expect(await used(later)).toEqual([
       ['day', '0'],
       ['roll', '0'],
     ])
+    // nor is what was one's own then: what is spent now would not be seen above it
+    expect((await ask(dana, later)).budgets.map(({ own }) => own)).toEqual(['0', '0'])
   })
 
   it('what is billed and what everything would cost never mix; unknown is in neither bill, a bound is in both', async () => {

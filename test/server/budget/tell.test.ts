@@ -134,6 +134,17 @@ describe('steps', () => {
     expect(Number(late!.used)).toBe(30)
   })
 
+  it('of a window that ended are told though the usage was still being written when the last count was made', async () => {
+    await budget('window: daily')
+    await send('2026-11-17', 3, {}, new Date('2026-11-17T20:00:00Z'))
+    await cut(new Date('2026-11-17T20:00:00Z'))
+    await cut(at(5))
+    // received before that count, and in the ledger after it
+    await send('2026-11-17', 30, {}, at(4))
+    await cut(at(6))
+    expect(await subjects()).toEqual(['Budget run: 100 % reached'])
+  })
+
   it('begin anew with the next window, and windows of before a budget was published are not told of', async () => {
     await send('2026-11-16', 30)
     await budget('window: daily')
