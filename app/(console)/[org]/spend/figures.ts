@@ -90,6 +90,10 @@ export function shareTenths(parts: readonly bigint[]): number[] {
   return down.map(Number)
 }
 
+/** Whether amounts of two reports may stand side by side: of one currency, or of nothing at all in the earlier one. */
+export const isComparable = (earlier: Report, report: Report): boolean =>
+  earlier.currency === report.currency || earlier.total.calls === 0
+
 /** For lengths and angles only: never shown, never added to. */
 export const roughly = (pico: bigint): number => Number(pico / 1_000_000n) / 1_000_000
 

@@ -18,7 +18,7 @@ import { askedPath, csvFields, dimensionName, noneName, readSpendAsked, reportIn
 import { chartData } from './chart-data.ts'
 import { ChartTable } from './chart-table.tsx'
 import { Controls } from './controls.tsx'
-import { byAmount, figureOfShown, type Report, shownAmount } from './figures.ts'
+import { byAmount, figureOfShown, isComparable, type Report, shownAmount } from './figures.ts'
 import { FocusLink } from './focus-link.tsx'
 import { MoversCard } from './movers-card.tsx'
 import { monthOf, monthWords, periodBefore, periodWords, startsOf, stepFor } from './period.ts'
@@ -171,7 +171,7 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
         <SpendTable {...{ base, asked, today, report }} />
       </Card>
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.15fr)_minmax(0,1fr)]">
-        {earlier.currency === report.currency && (
+        {isComparable(earlier, report) && (
           <MoversCard asked={asked} before={earlier} after={report} beforeWords={beforeWords} />
         )}
         {unattributed && byMachine && byClient && (

@@ -3,7 +3,7 @@ import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { moneyText } from '#core/spend/round.ts'
 import { noneName, type SpendAsked } from './asked.ts'
-import { figureOfShown, type Report, shareTenths, shownAmount } from './figures.ts'
+import { figureOfShown, isComparable, type Report, shareTenths, shownAmount } from './figures.ts'
 
 type Props = {
   org: string
@@ -25,7 +25,6 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
   const [noneShare] = shareTenths([noneAmount, total.amount - noneAmount])
   const shownNone = shownAmount(report, null)
   const { coverage, currency } = report
-  const isComparable = earlier.currency === currency
   const money = (pico: bigint) => moneyText(pico, { currency })
   const beside = [
     total.atMost > 0n && `and ${money(total.atMost)} unpriced at most`,
@@ -41,10 +40,10 @@ export function Tiles({ org, asked, report, earlier, before, when, beforeWords }
       />
       <StatTile
         label={`Against ${beforeWords}`}
-        value={!isComparable ? 'not comparable' : was > 0n ? changeText(was, total.amount) : 'nothing then'}
+        value={!isComparable(earlier, report) ? 'no rate' : was > 0n ? changeText(was, total.amount) : 'nothing then'}
         note={
-          !isComparable
-            ? 'one of the two has days without an exchange rate'
+          !isComparable(earlier, report)
+            ? 'for some days of one of the two, so they do not compare'
             : was > 0n
               ? `${money(was)} then`
               : 'so there is no share to tell'
