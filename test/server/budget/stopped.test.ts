@@ -141,6 +141,15 @@ describe('a call that a budget’s boundary stops', () => {
       [org.ownerId, 'Budget day stopped the agent of Eli'],
     ])
     expect((await mails()).at(-1)!.text).toContain('held a call of the agent of Eli')
+    // a grant whose time is over opens nothing, though nobody ended it
+    await db.admin.query('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))')
+    const after = '2026-11-28T09:00:00.000Z'
+    for (const of of [laptop, desktop]) await report(of, [outcome({ at: after })], new Date(after))
+    expect(await heads()).toEqual([
+      [dana, 'Budget day stopped your agent'],
+      [org.ownerId, 'Budget day stopped an agent'],
+      [eli, 'Budget day stopped your agent'],
+    ])
   })
 
   it('of an owner is one mail to them', async () => {
