@@ -34,12 +34,12 @@ export async function* sumsOfDay(
   db: Tx,
   orgId: string,
   day: string,
-  { provider, page = PAGE }: { provider?: string; page?: number } = {},
+  { page = PAGE }: { page?: number } = {},
 ): AsyncGenerator<DaySum[], void, undefined> {
   const renames = await renamesInForce(db, orgId)
   let after: Key | undefined
   for (;;) {
-    const rows = await readPage(db, orgId, day, { provider, page, after })
+    const rows = await readPage(db, orgId, day, { page, after })
     if (rows.length > 0) yield rows.map(row => daySum(day, row, renames))
     const last = rows.at(-1)
     if (rows.length < page || !last) return
@@ -71,7 +71,7 @@ function readPage(
   db: Tx,
   orgId: string,
   day: string,
-  { provider, page, after }: { provider: string | undefined; page: number; after: Key | undefined },
+  { page, after }: { page: number; after: Key | undefined },
 ): Promise<Row[]> {
   const isUtc = sql`(select "timeZone" from "Organisation" where id = ${orgId}) = 'UTC'`
   return db.$queryRaw<Row[]>(sql`
@@ -83,8 +83,7 @@ function readPage(
       select "seriesId", ${COLUMNS} from "UsageBucket" where not ${isUtc} and "orgId" = ${orgId} and day = ${day}::date
     ) u join "UsageSeries" s on s."orgId" = ${orgId} and s.id = u."seriesId"
       left join "UsageDay" d on d."orgId" = ${orgId} and d."machineId" = s."machineId" and d.day = ${day}::date
-    where true ${provider === undefined ? empty : sql`and s.provider = ${provider}`}
-      ${after === undefined ? empty : sql`and (${KEYS}, coalesce(d."ruleVersion", 0)) > (${Prisma.join(after)})`}
+    ${after === undefined ? empty : sql`where (${KEYS}, coalesce(d."ruleVersion", 0)) > (${Prisma.join(after)})`}
     group by ${KEYS}, coalesce(d."ruleVersion", 0)
     order by ${KEYS}, coalesce(d."ruleVersion", 0)
     limit ${page}`)

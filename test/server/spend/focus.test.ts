@@ -218,7 +218,7 @@ describe('the door of programs', () => {
 
   it('answers 304 to who has it already, and a whole file as soon as anything of it changed', async () => {
     const etag = (await get('?month=2026-10')).headers.get('etag')!
-    const again = () => get('?month=2026-10', { 'if-none-match': `"x", ${etag}` })
+    const again = () => get('?month=2026-10', { 'if-none-match': `"x", W/${etag}` })
     expect([(await again()).status, await (await again()).text()]).toEqual([304, ''])
     await db.prisma.tenant.update({ where: { id: 'ten_focus' }, data: { name: 'Acme Inc' } })
     expect((await again()).status).toBe(200)
