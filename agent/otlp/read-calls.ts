@@ -16,7 +16,7 @@ import {
   textOf,
 } from './entries.ts'
 import { ID, type ObservedCall } from './observed.ts'
-import { whoOf } from './who.ts'
+import { ofClaude, whoOf } from './who.ts'
 
 /** What was read of a request, and how many of its entries say something of usage that cannot be taken. */
 export type ReadCalls = {
@@ -75,16 +75,14 @@ function isClaudeRequest({ eventName, body }: Entry, attributes: Attributes, sco
   return attributes.get('event.name') === 'api_request' && scope.startsWith('com.anthropic.claude_code')
 }
 
-/** Its input leaves cached tokens out. A faster speed has prices of its own, which the plain id must not stand for. */
+/** Its input leaves cached tokens out. */
 function claudeCall(entry: Entry, attributes: Attributes, nowMs: number): ObservedCall {
-  const speed = textOf(attributes, 'speed')
-  const who = { ...whoOf(attributes), client: 'claude-code' as const }
+  const who = { ...whoOf(attributes), ...ofClaude(attributes) }
   const count = (key: string) => countOf(attributes, key)
   const sequence = attributes.get('event.sequence')
   return {
     kind: 'call',
     ...who,
-    ...(speed === undefined || speed === 'normal' || speed === 'standard' ? {} : { model: 'unknown' }),
     atMs: timeOf(entry, nowMs),
     tokens: {
       input: count('input_tokens') ?? 0,

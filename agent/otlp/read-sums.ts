@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from './entries.ts'
 import type { ObservedSum } from './observed.ts'
-import { whoOf } from './who.ts'
+import { ofClaude, whoOf } from './who.ts'
 
 export type ReadSums = { sums: ObservedSum[]; rejected: number }
 
@@ -82,7 +82,7 @@ function takePoint(
   const sum = byPoint.get(key) ?? {
     kind: 'sum' as const,
     ...whoOf(attributes),
-    ...(isClaude ? { client: 'claude-code' as const } : {}),
+    ...(isClaude ? ofClaude(attributes) : {}),
     atMs,
     tokens: { ...NO_TOKENS },
     series,

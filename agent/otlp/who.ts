@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { TAG_KEYS_MAX } from '#core/limits.ts'
 import { PROVIDERS, type Provider } from '#core/pricing.ts'
-import { modelId, type UsageClient } from '#core/usage/bucket.ts'
+import { modelId, UNKNOWN_MODEL, type UsageClient } from '#core/usage/bucket.ts'
 import { TAG_KEY, TAG_VALUE, type Tags } from '#core/usage/tags.ts'
 import { type Attributes, textOf } from './entries.ts'
 import { SESSION } from './observed.ts'
@@ -46,6 +46,13 @@ export function providerOf(attributes: Attributes): Provider | undefined {
 /** What is on no list is `unknown`, and priced at the bound. */
 export const modelOf = (attributes: Attributes): string =>
   modelId(textOf(attributes, 'gen_ai.response.model', 'gen_ai.request.model', 'model') ?? '')
+
+/** Claude Code's own attributes. A faster speed has prices of its own, which the plain id must not stand for. */
+export function ofClaude(attributes: Attributes): { client: 'claude-code'; model: string } {
+  const speed = textOf(attributes, 'speed')
+  const isPlain = speed === undefined || speed === 'normal' || speed === 'standard'
+  return { client: 'claude-code', model: isPlain ? modelOf(attributes) : UNKNOWN_MODEL }
+}
 
 export function sessionOf(attributes: Attributes): string | undefined {
   const said = textOf(attributes, 'session.id', 'gen_ai.conversation.id')

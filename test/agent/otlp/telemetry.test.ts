@@ -99,6 +99,16 @@ describe('a call that a client tells of', () => {
     expect(await machine.counted()).toMatchObject([{ partial: true, tokens: { output: 40 } }])
   })
 
+  test('of a faster speed is no call of the plain model, whose prices are lower, by event or by sum', async () => {
+    await machine.tell(
+      'logs',
+      machine.logs([machine.request({ speed: 'fast' }), machine.request({ speed: 'normal', request_id: 'r' })]),
+    )
+    const values = { 'session.id': 'another', speed: 'fast' }
+    await machine.tell('metrics', machine.sums('claude_code.token.usage', { output: 1 }, { values }))
+    expect((await machine.counted()).map(({ model }) => model)).toEqual(['unknown', 'claude-opus-4-6', 'unknown'])
+  })
+
   test('belongs to whom its attributes say, on either level, and to its own client', async () => {
     const tenant = { 'holdpoint.tenant': 'acme', 'holdpoint.project': 'Not A Value', 'session.id': undefined }
     await machine.tell(
