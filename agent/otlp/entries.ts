@@ -12,11 +12,15 @@ const objects = (value: unknown): Json[] => (Array.isArray(value) ? value.filter
 
 /** Longer than any name or id that is used. */
 const TEXT_MAX = 512
+/** OpenTelemetry's own limit. What stands on a resource is looked at for each of its entries: more would keep the daemon busy. */
+const ATTRIBUTES_MAX = 128
+/** Entries of one batch, and what is in them: twenty times what exporters send at once, and what a collector gathers. */
+export const ENTRIES_MAX = 10_000
 
 /** A list of key and value as a map over another: single values only, and no long texts (prompts, answers). */
 export function attributesOf(list: unknown, beneath: Attributes = new Map()): Attributes {
   const found = new Map(beneath)
-  for (const { key, value } of objects(list)) {
+  for (const { key, value } of objects(list).slice(0, ATTRIBUTES_MAX)) {
     if (typeof key !== 'string' || !isObject(value)) continue
     const { stringValue, intValue, doubleValue, boolValue } = value
     const single = stringValue ?? (intValue === undefined ? doubleValue : Number(intValue)) ?? boolValue
@@ -39,6 +43,19 @@ export function entriesOf(signal: Signal, request: unknown): OtlpEntry[] | undef
       return objects(part[entries]).map(entry => ({ entry, resource, scope }))
     })
   })
+}
+
+const lengthOf = (list: unknown) => (Array.isArray(list) ? list.length : 0)
+
+/** How much there is to look at: entries, with the events and the points that are in them. */
+export function amountOf(entries: readonly OtlpEntry[]): number {
+  let amount = 0
+  for (const { entry } of entries) {
+    amount += 1 + lengthOf(entry.events)
+    for (const data of [entry.sum, entry.histogram, entry.exponentialHistogram])
+      if (isObject(data)) amount += lengthOf(data.dataPoints)
+  }
+  return amount
 }
 
 export const textOf = (attributes: Attributes, ...keys: string[]): string | undefined => {

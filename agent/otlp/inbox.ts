@@ -19,7 +19,6 @@ export class Inbox {
     return join(this.home.usage, 'telemetry.jsonl')
   }
 
-  /** Whether so many bytes more would be too much. */
   private get size(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0
   }
@@ -27,13 +26,14 @@ export class Inbox {
   /** Adds a batch. @throws Error when there is no room, or what the disk says; the batch is then to be sent again */
   add(seen: readonly Observed[], at: number): void {
     if (seen.length === 0) return
-    if (this.size > INBOX_MAX) throw new Error('too much waits to be counted')
+    // a line break first: what a crash left half-written ends there
+    const lines = Buffer.from(`\n${seen.map(one => JSON.stringify({ at, seen: one })).join('\n')}\n`)
+    if (this.size + lines.length > INBOX_MAX) throw new Error('too much waits to be counted')
     ensureDir(this.home.usage)
     const { disk } = this.home
     const fd = disk.open(this.path, 'a', 0o600)
     try {
-      // a line break first: what a crash left half-written ends there
-      writeAll(disk, fd, Buffer.from(`\n${seen.map(one => JSON.stringify({ at, seen: one })).join('\n')}\n`))
+      writeAll(disk, fd, lines)
       disk.fsync(fd)
     } finally {
       disk.close(fd)

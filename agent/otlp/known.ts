@@ -40,8 +40,11 @@ export function readKept(home: Home, nowMs: number): Kept {
   return { series: {}, modes: {}, tally, ...(isThere ? { uncountedBefore: nowMs } : {}) }
 }
 
+/** Forgets, here too, what is beyond the bound. */
 export function writeKept(home: Home, kept: Kept): void {
-  writeJson(home, pathOf(home), { ...kept, series: newest(kept.series), modes: newest(kept.modes) })
+  kept.series = newest(kept.series)
+  kept.modes = newest(kept.modes)
+  writeJson(home, pathOf(home), kept)
 }
 
 function newest<T extends { at: number }>(entries: Record<string, T>): Record<string, T> {

@@ -9,7 +9,7 @@ import {
   readBody,
   takenAnswer,
 } from './body.ts'
-import { entriesOf } from './entries.ts'
+import { amountOf, ENTRIES_MAX, entriesOf } from './entries.ts'
 import { readCalls } from './read-calls.ts'
 import { readSums } from './read-sums.ts'
 import type { Signal } from './schema.ts'
@@ -38,6 +38,8 @@ async function takeBatch({ telemetry, now, log }: Deps, signal: Signal, { header
     const packed = headers['content-encoding']?.toLowerCase()
     const entries = entriesOf(signal, await readBody(signal, body, { encoding, packed }))
     if (entries === undefined) throw new BodyRefused(400, `The body is no ${signal} request.`)
+    if (amountOf(entries) > ENTRIES_MAX)
+      throw new BodyRefused(413, `The body has more than ${ENTRIES_MAX} entries; send smaller batches.`)
     const { seen, rejected, outer } = read(signal, entries, now())
     try {
       telemetry.take(seen, { rejected, outer })

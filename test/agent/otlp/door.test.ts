@@ -1,5 +1,5 @@
 /** The door for telemetry: both encodings, as the real client sends them, and everything that is not to come through. */
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -107,6 +107,44 @@ describe('the door for telemetry refuses', () => {
     expect((await machine.tell('logs', large).catch(() => ({ status: 413 }))).status).toBe(413)
     const bomb = gzipSync(Buffer.alloc(9 * 1024 * 1024, 0x20))
     expect((await machine.tell('logs', bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413)
+  })
+})
+
+describe('a batch that is small and says much', () => {
+  const BARE = { 'service.name': 'claude-code', 'event.name': 'api_request', model: 'claude-opus-4-6' }
+
+  test('with more entries than any exporter sends is refused, and nothing of it is kept', async () => {
+    const records = Array.from({ length: 10_001 }, () => ({}))
+    const refused = await machine.tell('logs', machine.logs(records, BARE))
+    expect(refused).toMatchObject({ status: 413, json: { code: 8 } })
+    const events = machine.spans([{ values: {}, events: records }])
+    expect((await machine.tell('traces', events)).status).toBe(413)
+    const points = {
+      resourceMetrics: [
+        { scopeMetrics: [{ metrics: [{ name: 'claude_code.token.usage', sum: { dataPoints: records } }] }] },
+      ],
+    }
+    expect((await machine.tell('metrics', points)).status).toBe(413)
+    expect(await machine.counted()).toEqual([])
+  })
+
+  test('with a resource of thousands of attributes keeps nobody waiting', async () => {
+    const resource = { ...BARE, ...Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`a${i}`, 'x'])) }
+    const records = Array.from({ length: 5000 }, () => ({}))
+    const before = performance.now()
+    expect((await machine.tell('logs', machine.logs(records, resource))).status).toBe(200)
+    // copied for each record it would be a hundred million of them, and minutes
+    expect(performance.now() - before).toBeLessThan(20_000)
+  })
+
+  test('never makes more wait than is read again', async () => {
+    const path = `${machine.home.usage}/telemetry.jsonl`
+    await machine.tell('logs', machine.logs([machine.request()]))
+    appendFileSync(path, `${' '.repeat(32 * 1024 * 1024 - statSync(path).size - 100)}\n`)
+    expect((await machine.tell('logs', machine.logs([machine.request({ request_id: 'req_2' })]))).status).toBe(503)
+    expect(statSync(path).size).toBeLessThanOrEqual(32 * 1024 * 1024)
+    expect(await machine.counted()).toHaveLength(1)
+    expect((await machine.tell('logs', machine.logs([machine.request({ request_id: 'req_2' })]))).status).toBe(200)
   })
 })
 
