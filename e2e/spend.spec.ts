@@ -273,6 +273,22 @@ test('a rate of the euro makes budgets in euros, and an owner bills in euros: ha
   expect(text).toMatch(/name: everything\n\s+amount: "450"\n\s+currency: USD/)
 })
 
+test('whom a budget has stopped stands on its page: oneself by name, others as a number', async ({ newContext }) => {
+  const dev = await pageOf(newContext, DEV.email)
+  await (await usageMachine(dev.context(), SLUG, 'jon-desk')).refused('cap', 'everything', '92.5')
+  await dev.goto(`/${SLUG}/spend/budgets/everything`)
+  const row = dev.getByRole('table', { name: 'Who was stopped by this budget' }).getByRole('row').last()
+  await expect(row).toContainText(`${DEV.name} (you)`)
+  await expect(row).toContainText('Claude Code was refused by cap')
+  await expect(row).toContainText('92.5 %')
+  await dev.screenshot({ path: 'test-results/pages/budget-stopped.png', fullPage: true })
+  expect(await faultsFor(dev)).toEqual([])
+  const owner = await pageOf(newContext, OWNER.email)
+  await owner.goto(`/${SLUG}/spend/budgets/everything`)
+  await expect(owner.getByText('1 person whose figures you do not see was stopped too.')).toBeVisible()
+  await expect(owner.locator('main')).not.toContainText(DEV.name)
+})
+
 /** Reviews an edit of the signed text, sees what it writes, and publishes it. */
 async function signAs(page: Page, note: string, written: string): Promise<void> {
   await page.getByRole('button', { name: 'Review and publish' }).click()

@@ -15,7 +15,12 @@ export type Usage = {
   covered?: 'plan' | 'metered' | 'unknown'
   calls?: number
 }
-export type UsageMachine = { id: string; send(usage: readonly Usage[]): Promise<void> }
+export type UsageMachine = {
+  id: string
+  send(usage: readonly Usage[]): Promise<void>
+  /** Reports that a boundary refused a call, because so much of a budget was used. */
+  refused(rule: string, budget: string, usedPct: string): Promise<void>
+}
 
 const MODEL = 'claude-opus-4-6'
 /** List price of the model, in dollars a million output tokens. */
@@ -43,8 +48,41 @@ export async function usageMachine(caller: BrowserContext, org: string, label: s
     pinned: true,
   })
   let seq = 0
+  let reports = 0
   return {
     id: joined.machine,
+    async refused(rule, budget, usedPct) {
+      const at = new Date().toISOString()
+      const report = {
+        v: 1,
+        org: joined.org.id,
+        machine: joined.machine,
+        seq: ++reports,
+        at,
+        connector: '0.1.0',
+        rules: { version: 0, rootSeq: 0, rootDigest: 'A'.repeat(43), unsupported: [], unknownSections: 0 },
+        hooks: [],
+        unguarded: [],
+        outcomes: [
+          {
+            handle: 'bnd-0123456789ab',
+            rule,
+            client: 'claude-code',
+            action: 'spend',
+            sessionRef: hash('a session'),
+            stage: 'enforce',
+            outcome: 'deny',
+            did: 'refused',
+            at,
+            figures: [{ name: 'budget_used_pct', qualifier: budget, value: usedPct, unit: 'pct' }],
+          },
+        ],
+        counts: [],
+        grants: [],
+        alarms: [],
+      }
+      await post('reports', joined.token, { report: jws('holdpoint-report+jws', report) })
+    },
     async send(usage) {
       const days = [...new Set(usage.map(({ day }) => day))].sort().map(day => ({
         day,
