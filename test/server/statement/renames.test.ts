@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { publishRuleSet } from '#server/features/rule-set.ts'
+import { currentRuleSet } from '#server/features/rule-set-history.ts'
+import { editSpendRules } from '#server/features/spend/edit-rules.ts'
+import { useDatabase } from '#test/support/db.ts'
+import { openBooks, spent } from '#test/support/statements.ts'
+
+const db = useDatabase()
+
+it('a tenant that is renamed has its next statements under the new name, and nothing moves between closed ones', async () => {
+  const books = await openBooks(db.prisma, new Date('2026-12-03T12:00:00Z'))
+  await books.tenants('acme', 'globex', 'acme-eu')
+  const text = 'boundaries: []\ntags: { tenant: [acme, globex] }\n'
+  await publishRuleSet(books.ctx(), { text, note: 'Lists', etag: '"0"' })
+  await books.send({
+    '2026-11-03': [spent('2026-11-03', 'acme', 2), spent('2026-11-03', 'globex', 1)],
+    '2026-12-02': [spent('2026-12-02', 'acme', 4)],
+  })
+  await books.close('acme', '2026-11')
+  books.at('2026-12-10T12:00:00Z')
+  const { etag } = await currentRuleSet(books.ctx())
+  const edit = { kind: 'rename', key: 'tenant', from: 'acme', to: 'acme-eu' } as const
+  await editSpendRules(books.ctx(), { edit, note: 'They moved', etag })
+  expect((await books.closed('acme', '2026-11')).total).toBe('6')
+  expect((await books.draft('globex', '2026-11')).total).toBe('3')
+  expect((await books.draft('acme-eu', '2026-12')).total).toBe('12')
+  // Were November read by the new name, what was billed would be taken back from one and asked of the other.
+  expect((await books.draft('acme-eu', '2026-12')).lines.map(({ kind }) => kind)).toEqual(['usage'])
+  expect((await books.draft('acme', '2026-12')).total).toBe('0')
+})
