@@ -53,15 +53,22 @@ function readPayload(pages: Pages, node: Node, size: number, at: number, isTable
   const held = size <= most ? size : fitting <= most ? fitting : least
   if (at + held + (held < size ? 4 : 0) > usable) throw corrupt('a row that runs out of its page')
   const local = node.bytes.subarray(at, at + held)
-  if (held === size) return { size, local, whole: () => local }
-  let all: Uint8Array | undefined
+  if (held === size) return { size, local, first: () => local }
+  if (size > pages.count * usable) throw corrupt('a row that is longer than its database')
   const next = node.view.getUint32(at + held)
-  return { size, local, whole: () => (all ??= readChain(pages, local, size, next)) }
+  let some = local
+  return {
+    size,
+    local,
+    first: bytes => {
+      if (some.length < bytes) some = readChain(pages, local, Math.min(bytes, size), next)
+      return some
+    },
+  }
 }
 
-/** The rest of a long row, page after page; it ends when there are as many bytes as the row has. */
+/** A long row from its start on, page after page; it ends when there are as many bytes as were asked for. */
 function readChain(pages: Pages, local: Uint8Array, size: number, first: number): Uint8Array {
-  if (size > pages.count * pages.usable) throw corrupt('a row that is longer than its database')
   const all = new Uint8Array(size)
   all.set(local)
   let next = first

@@ -10,6 +10,9 @@ import { compareValues, type SqliteRecord, type SqliteValue } from './record.ts'
 const SCHEMA_ROOT = 1
 /** More tables and indexes than a program has. */
 const OBJECTS_MAX = 10_000
+/** Longer definitions, and more of them, than a program has. */
+const DEFINITION_MAX = 32 * 1024
+const DEFINITIONS_MAX = 4 * 1024 * 1024
 
 export type Index = { name: string; root: number; columns: string[] }
 export type Table = { name: string; root: number; columns: string[]; withoutRowid: boolean; indexes: Index[] }
@@ -89,8 +92,12 @@ type SchemaRow = { type: string; name: string; table: string; root: number; sql:
 
 function* schemaRows(pages: Pages): Generator<SchemaRow> {
   let count = 0
+  let length = 0
   for (const { record } of tableRows(pages, SCHEMA_ROOT)) {
-    if (++count > OBJECTS_MAX) throw corrupt('more tables than there can be')
+    length += record.size
+    if (++count > OBJECTS_MAX || length > DEFINITIONS_MAX) throw corrupt('more tables than there can be')
+    // a table that nobody here asks for may be as wide as it likes
+    if (record.size > DEFINITION_MAX) continue
     const [type, name, table, root] = [record.text(0), record.text(1), record.text(2), record.number(3)]
     if (type === undefined || name === undefined || table === undefined || !root) continue
     yield { type, name: name.toLowerCase(), table: table.toLowerCase(), root, sql: record.text(4) }

@@ -97,7 +97,9 @@ export class Pages {
     this.pageSize = header.pageSize
     this.usable = header.usable
     this.schemaCookie = header.schemaCookie
-    this.count = wal?.index.pageCount || header.pageCount || Math.floor(fileSize / header.pageSize)
+    // whatever is claimed, there are no more pages than the file and the log have room for
+    const room = Math.floor(fileSize / header.pageSize) + (wal?.index.end ?? 0)
+    this.count = Math.min(wal?.index.pageCount || header.pageCount || room, room)
   }
 
   /** A page, from 1 on. @throws SqliteFailure */

@@ -54,8 +54,11 @@ function readValue(type: number, bytes: Uint8Array): SqliteValue {
   return type === 7 ? view.getFloat64(0) : readWhole(view, bytes.length)
 }
 
-/** A record's bytes: those on its own page, and the whole of them where more is asked for. */
-export type Payload = { size: number; local: Uint8Array; whole(): Uint8Array }
+/** A record's bytes: those on its own page, and as many from its start on as are asked for. */
+export type Payload = { size: number; local: Uint8Array; first(bytes: number): Uint8Array }
+
+/** Longer than the head of a row with as many columns as SQLite lets a table have. */
+const HEAD_MAX = 32 * 1024
 
 /** The values of a record, each read when it is asked for, so that long ones that nobody wants cost nothing. */
 export class SqliteRecord {
@@ -64,8 +67,9 @@ export class SqliteRecord {
 
   constructor(private readonly payload: Payload) {
     const head = readVarint(payload.local, 0)
-    const bytes = head.value <= payload.local.length ? payload.local : payload.whole()
-    if (head.value > bytes.length || head.value < head.end) throw corrupt('a record whose head is longer than it')
+    if (head.value > Math.min(payload.size, HEAD_MAX) || head.value < head.end)
+      throw corrupt('a record whose head is longer than it')
+    const bytes = head.value <= payload.local.length ? payload.local : payload.first(head.value)
     let start = head.value
     for (let at = head.end; at < head.value; ) {
       const { value: type, end } = readVarint(bytes, at)
@@ -94,7 +98,7 @@ export class SqliteRecord {
     const start = this.starts[n]!
     const end = start + sizeOf(type)
     const { local } = this.payload
-    return readValue(type, (end <= local.length ? local : this.payload.whole()).subarray(start, end))
+    return readValue(type, (end <= local.length ? local : this.payload.first(end)).subarray(start, end))
   }
 
   /** The beginning of a text, as far as it stands on the row's own page; its last character may be cut. */

@@ -396,6 +396,47 @@ describe('what is no sound database of ours', () => {
     expect(failed).toBeGreaterThan(20)
   })
 
+  test('a row that claims to be longer than its database, or to be nearly all head, takes no memory', () => {
+    sql(
+      file,
+      `pragma page_size = 512; create table t(n int, text text); insert into t values (1, printf('%.*c', 2000, 'x'))`,
+    )
+    const sound = readFileSync(file)
+    const root = Number(sql(file, "select rootpage from sqlite_schema where name = 't'")[0]?.rootpage)
+    const cell = (root - 1) * 512 + sound.readUInt16BE((root - 1) * 512 + 8)
+    const failure = (damage: (bytes: Buffer) => void) => {
+      const bytes = Buffer.from(sound)
+      damage(bytes)
+      writeFileSync(file, bytes)
+      const before = process.memoryUsage().arrayBuffers
+      try {
+        return `${numbers().length} rows`
+      } catch (error) {
+        return (error as Error).message
+      } finally {
+        expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024)
+      }
+    }
+    /** As much more as leaves the same of it on its own page. */
+    const enlarge = (bytes: Buffer) => {
+      const size = ((bytes[cell]! & 0x7f) << 7) + bytes[cell + 1]! + 28 * 508
+      bytes.writeUInt32BE(0x7fff_ffff, 28)
+      bytes.set([0x80 | (size >> 7), size & 0x7f], cell)
+    }
+    expect(failure(enlarge)).toBe('a row that is longer than its database')
+    expect(failure(bytes => bytes.set([0xff, 0xff, 0x7f], cell + 3))).toBe('a record whose head is longer than it')
+    expect(failure(() => {})).toBe('1 rows')
+  })
+
+  test('definitions that are longer than a program has are not read', () => {
+    sql(
+      file,
+      `create table t(n int); insert into t values (7); create table wide(a text default '${'/*'.repeat(20_000)}')`,
+    )
+    expect(numbers()).toEqual([7])
+    expect(readAt(file, database => database.table('wide'))).toBeUndefined()
+  })
+
   test('a tree that leads back to itself, or to one page many times, is told from one that is large', () => {
     sql(file, `pragma page_size = 512; ${REPEAT(3000)}`)
     const sound = readFileSync(file)
