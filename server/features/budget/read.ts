@@ -13,7 +13,7 @@ import { figuresSeenIn } from '../spend/grant.ts'
 import { budgetsInForce, type InForce } from './in-force.ts'
 import { type CurrencySpend, spendIn } from './ledger.ts'
 import { ownersOf } from './tell.ts'
-import { type Count, countNow, type People, peopleOf, personsIn, sumBudget } from './use.ts'
+import { type Count, countNow, isOfPersons, type People, peopleOf, personsIn, sumBudget } from './use.ts'
 
 /** Eight weeks and a day: what a forecast is made from. */
 const HISTORY_DAYS = 57
@@ -130,8 +130,6 @@ export async function getBudget(ctx: Ctx, input: { name: string; value?: string 
     stopped: await stoppedIn(ctx, budget.name, window),
   }
 }
-
-const isOfPersons = ({ for: whom }: Budget): boolean => whom?.key === 'member' || whom?.key === 'machine'
 
 /** Whom the budget has stopped in a window, the first time of each: those whose figures the reader sees, the others counted. */
 async function stoppedIn(ctx: Ctx, budget: string, window: Window) {

@@ -8,6 +8,7 @@ import { mailTime, messageId } from '../../jobs/mail-letter.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { budgetsInForce, type InForce } from './in-force.ts'
 import { ownersOf, seesFigures } from './tell.ts'
+import { isOfPersons } from './use.ts'
 
 type Outcome = Report['outcomes'][number]
 type Stop = {
@@ -121,7 +122,8 @@ async function mailStop(
       client: stop.client,
       whose,
       ...(isSeen ? { machine: machine.label } : {}),
-      ...(stop.usedPct === null ? {} : { usedPct: stop.usedPct }),
+      // of a budget of persons it is what that person spent
+      ...(stop.usedPct === null || (!isSeen && isOfPersons(budget)) ? {} : { usedPct: stop.usedPct }),
       at: mailTime(stop.at),
       window: { start: mailTime(stop.windowStart), end: mailTime(stop.windowEnd), zone: budget.zone },
       url: `${env().publicUrl}/${org.slug}/spend/budgets/${encodeURIComponent(budget.name)}`,

@@ -51,6 +51,10 @@ export function shareOf(
   return values.includes(whom.value) ? '' : undefined
 }
 
+/** Whether what a budget has used is what single persons spent. */
+export const isOfPersons = ({ for: whom }: Pick<Budget, 'for'>): boolean =>
+  whom?.key === 'member' || whom?.key === 'machine'
+
 /** Whose figures a share is made of; undefined for one that is not of persons. Of machines of one label it may be several. */
 export function personsIn(
   { for: whom }: Pick<Budget, 'for'>,

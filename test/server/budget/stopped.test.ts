@@ -154,6 +154,16 @@ describe('a call that a budget’s boundary stops', () => {
     ])
   })
 
+  it.each(['member', 'machine'])('of a budget for each %s tells nobody else how much of it is used', async key => {
+    await publish(db.prisma, org, TEXT.replace('window: daily,', `window: daily, for: { ${key}: "*" },`))
+    await db.admin.query('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))')
+    await report(laptop, [outcome()])
+    const [own, owners] = await mails()
+    expect([own!.to, owners!.to]).toEqual([dana, org.ownerId])
+    expect(own!.text).toContain('91.5')
+    expect(owners!.text).not.toMatch(/91\.5|Dana|dana/)
+  })
+
   it('of an owner is one mail to them', async () => {
     await report(await makeMachine(db.prisma, org, org.ownerId, 'owner-laptop'), [outcome()])
     expect(await heads()).toEqual([[org.ownerId, 'Budget day stopped your agent']])
