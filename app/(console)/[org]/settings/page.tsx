@@ -3,7 +3,7 @@ import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { may, whyNot, whyNotFresh } from '#core/permission.ts'
+import { may, seesEverybody, whyNot, whyNotFresh } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { mayReadDemoMail, requireActor } from '#server/auth/current.ts'
 import { env } from '#server/env.ts'
@@ -18,6 +18,7 @@ import { MailCard } from './mail-card.tsx'
 import { NameForm } from './name-form.tsx'
 import { PolicyForm } from './policy-form.tsx'
 import { RestoreCard } from './restore-card.tsx'
+import { TokensCard } from './tokens-card.tsx'
 
 export const generateMetadata = titled('Settings')
 
@@ -32,6 +33,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
   ])
   const refusal = whyNot(actor, 'settings.change')
   const mayChange = refusal === undefined
+  const tokens = await (await api()).token.list({ org })
   const tooOld = may(actor, 'keys.rotate') ? whyNotFresh(actor, new Date()) : undefined
   const sections = [
     ...(settings.restoredAt ? [{ id: 'restored', label: 'Restored copy' }] : []),
@@ -41,6 +43,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
     { id: 'keys', label: 'Keys' },
     { id: 'sign-in', label: 'Sign-in providers' },
     { id: 'command', label: 'Credentials of the command' },
+    { id: 'tokens', label: 'Tokens for programs' },
     { id: 'mail', label: 'Mail' },
   ]
   return (
@@ -124,6 +127,13 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
             credentials={settings.credentials}
             mayChange={mayChange}
             ownId={actor.memberId}
+          />
+          <TokensCard
+            org={org}
+            origin={env().publicUrl}
+            tokens={tokens}
+            maySee={seesEverybody(actor)}
+            mayMake={may(actor, 'token.make')}
           />
           <MailCard mail={settings.mail} demoMailbox={demoMailbox} />
         </div>
