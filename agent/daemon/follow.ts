@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 5 * 60_000
 
 /** Follows the control plane: rules every five minutes and when woken, answers and requests at once. */
 export class Follower {
-  private readonly stopping = new AbortController()
+  private stopping = new AbortController()
   private readonly busy = new Map<string, Promise<void>>()
   private rootCheckedAt = 0
   private lastRefusal = ''
@@ -32,9 +32,16 @@ export class Follower {
     private readonly onRules: () => void = () => {},
   ) {}
 
+  /** Begins to follow what this machine belongs to now; what was followed before is let go. */
   start(): void {
-    void this.loop(() => this.rulesLoop())
-    void this.loop(() => this.waitLoop())
+    this.stopping.abort()
+    this.stopping = new AbortController()
+    const { signal } = this.stopping
+    this.rootCheckedAt = 0
+    this.lastRefusal = ''
+    this.lookedAgainAt = 0
+    void this.loop(() => this.rulesLoop(signal))
+    void this.loop(() => this.waitLoop(signal))
   }
 
   stop(): void {
@@ -148,8 +155,7 @@ export class Follower {
     if (noteRules(this.runtime, trust)) this.onRules()
   }
 
-  private async rulesLoop(): Promise<void> {
-    const { signal } = this.stopping
+  private async rulesLoop(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.pollRules().catch(() => {})
       const wait = RULES_POLL_MS + (this.spread() * 2 - 1) * RULES_POLL_JITTER_MS
@@ -158,8 +164,7 @@ export class Follower {
     }
   }
 
-  private async waitLoop(): Promise<void> {
-    const { signal } = this.stopping
+  private async waitLoop(signal: AbortSignal): Promise<void> {
     let backoff = BACKOFF_MS.least
     // what was missed while the daemon was not there is fetched before anything is waited for
     let failed = true

@@ -1,45 +1,23 @@
-import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientAdapter, ClientHome, UsageSource } from '#agent/clients/adapter.ts'
-import { ADAPTERS, USAGE_SOURCES } from '#agent/clients/sources.ts'
-import { otlpToken, random } from '#agent/crypto.ts'
+import { otlpToken } from '#agent/crypto.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
 import { otlpRoute } from '#agent/otlp/route.ts'
-import { pricingFrom } from '#agent/pricing/rate-card.ts'
-import { WatchedFile } from '#agent/trust/watched-file.ts'
-import { Usage } from '#agent/usage/usage.ts'
-import { builtInRates } from '#core/rate-card/built-in.ts'
 import { apiRoutes } from './api.ts'
-import { Counters } from './counters.ts'
 import { type DoorSecrets, makeDoor } from './door.ts'
-import { Follower } from './follow.ts'
 import { hooksUseSocket } from './hook-levels.ts'
 import { Failures, hookRoute } from './hook-route.ts'
 import { HookSocket } from './hook-socket.ts'
-import { logTo, readSecret, readTokens, userName } from './identity.ts'
-import { Journal } from './journal.ts'
-import { Judged } from './judged.ts'
 import { DaemonRefused, takeLock } from './lock.ts'
-import { join, noteJoined, noteMembership } from './membership.ts'
 import { openFreePort, openPort, proves } from './neighbour.ts'
-import { Reporter } from './report.ts'
-import { endWhatIsOver } from './requests.ts'
-import { Rules } from './rules.ts'
+import { openRuntime, type RuntimeOptions } from './open.ts'
+import { keepAll, Routine } from './routine.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
-import { Sessions } from './sessions.ts'
 import { takeSpool } from './spool.ts'
-import { State } from './state.ts'
 import { Walk } from './walk.ts'
 
-export type DaemonOptions = {
+export type DaemonOptions = Partial<RuntimeOptions> & {
   /** The folder of this machine's files, or an opened home. */
   home?: string | Home
-  version?: string
-  clientHome?: ClientHome
-  adapters?: readonly ClientAdapter[]
-  sources?: readonly UsageSource[]
-  /** Milliseconds since 1970. */
-  now?: () => number
   /** Port for the first start; later ones keep what the first had. 0 = any free one. */
   port?: number
   /** False: nothing is asked of the control plane by itself (`sync` still does). */
@@ -59,12 +37,9 @@ export type Daemon = {
   readonly stopped: Promise<void>
 }
 
-const MINUTE_MS = 60_000
-const SPOOL_EVERY_MS = 500
 /** A stop waits this long for an exchange with the control plane. */
 const STOP_MS = 2000
-/** New rules are reported after this: what came with them is in force by then, and several publishes are one report. */
-const REPORT_SOON_MS = 300
+const CLOSE_MS = 500
 
 /**
  * Starts the daemon of a home: takes the lock, replays the journal, opens the loopback door, looks at what ran while it was
@@ -77,98 +52,21 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<Daemon> {
   const version = options.version ?? '0.0.0'
   const unlock = takeLock(home)
   try {
-    return await start(home, version, now, options, unlock)
+    return await start(home, { ...options, now, version }, unlock)
   } catch (error) {
     unlock?.()
     throw error
   }
 }
 
-async function start(
-  home: Home,
-  version: string,
-  now: () => number,
-  options: DaemonOptions,
-  unlock: (() => void) | undefined,
-): Promise<Daemon> {
+async function start(home: Home, options: DaemonOptions & RuntimeOptions, unlock: (() => void) | undefined) {
+  const { now, version } = options
   const startedAt = new Date(now()).toISOString()
-  const log = logTo(home, now)
-  const secret = readSecret(home)
-  const tokens = readTokens(home, now)
-  const journal = new Journal(home, now, version)
-  const state = new State()
-  for (const entry of journal.entries) state.apply(entry)
-  journal.entries = []
-  const downFrom = state.lastEntryAt
-  const wasKilled = downFrom !== undefined && !state.lastStopped
-  for (const entry of journal.opened) state.apply(entry)
-  for (const trouble of journal.troubles) log(`the journal: ${trouble}`)
-
-  const adapters = new Map((options.adapters ?? ADAPTERS).map(adapter => [adapter.client, adapter]))
-  const clientHome = options.clientHome ?? { homeDir: homedir(), env: process.env }
-  const judged = new Judged(home, now)
-  const sessions = new Sessions(
-    home,
-    clientHome,
-    adapters,
-    pricingFrom(builtInRates()),
-    judged,
-    secret,
-    now,
-    // what was before is nobody's business
-    () => Math.max(Date.parse(tokens.since), Date.parse(runtime.membership?.team.joinedAt ?? '') || 0),
-    session => state.costHigh.get(session),
-  )
-  const counters = new Counters(home)
-  const runtime: Runtime = {
-    home,
-    version,
-    user: userName(),
-    clientHome,
-    adapters,
-    sources: options.sources ?? USAGE_SOURCES,
-    secret,
-    journal,
-    state,
-    rules: new Rules(
-      home,
-      () => runtime.membership?.trust,
-      local => {
-        record(runtime, {
-          kind: 'local_rules',
-          ok: local.errors.length === 0,
-          rules: local.rules.length,
-          problems: local.errors.length,
-        })
-        if (local.errors.length > 0) alarm(runtime, 'local_rules_broken')
-      },
-    ),
-    sessions,
-    judged,
-    counters,
-    membership: undefined,
-    attributionOf: session => usage.boundaryAttribution(session),
-    budgetReadings: session => usage.budgetReadings(session),
-    isBudgetRead: qualifier => usage.isBudgetRead(qualifier),
-    tagsOf: session => usage.attributedTo(session).tags,
-    environmentHeld: said => usage.environment.heldBy(said),
-    now,
-    random,
-    log,
-  }
-  const usage = new Usage(runtime)
-  runtime.membership = join(runtime)
-  if (journal.troubles.includes('disk_full')) alarm(runtime, 'disk_full')
-  for (const [answerId, { handle, toolUse }] of [...state.doubled])
-    record(runtime, { kind: 'second_use', handle, answerId, toolUse })
-  runtime.rules.inForce()
-  noteJoined(runtime)
-
-  const follower = new Follower(runtime, () => random(1)[0]! / 256)
-  const reporter = new Reporter(runtime)
+  const { runtime, usage, tokens, downFrom } = openRuntime(home, options)
+  const { secret, log } = runtime
   const failures = new Failures(runtime)
   const walk = new Walk(runtime)
-  const exchangeSoon = () => void setImmediate(() => void follower.exchange().catch(() => {}))
+  const routine = new Routine(runtime, { usage, walk, failures })
   const { port, hookToken, apiToken } = tokens
   const secrets: DoorSecrets = { port, hookToken, apiToken, otlpToken: otlpToken(secret) }
   let finish = () => {}
@@ -176,23 +74,21 @@ async function start(
     finish = resolve
   })
 
+  const exchangeSoon = () => void setImmediate(() => void routine.follower.exchange().catch(() => {}))
   const routes = [
     hookRoute(runtime, failures, exchangeSoon),
     otlpRoute({ telemetry: usage.telemetry, now, log }),
     ...apiRoutes(runtime, {
       startedAt,
-      sync: () => {
-        lookAtMembership()
-        return follower.sync()
-      },
+      sync: () => routine.sync(),
       report: async () => {
         await walk.run()
-        await reporter.send()
+        await routine.report()
       },
       usage,
       stop: () => void setImmediate(() => void stop()),
       takeSpool: () => void takeSpool(runtime),
-      preview: () => (runtime.membership ? reporter.preview() : undefined),
+      preview: () => routine.preview(),
     }),
   ]
   const doorFailed = (error: unknown) =>
@@ -209,111 +105,33 @@ async function start(
     alarm(runtime, 'disk_full')
   }
 
-  record(runtime, { kind: 'started', connector: version, ...(wasKilled ? { downFrom } : {}) })
+  record(runtime, { kind: 'started', connector: version, ...(downFrom === undefined ? {} : { downFrom }) })
   takeSpool(runtime)
-  const unjudged = state.unjudged
+  const unjudged = runtime.state.unjudged
   await walk.run()
-  if (state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
+  if (runtime.state.unjudged > unjudged) alarm(runtime, 'daemon_was_down')
   keepAll(runtime)
   // years of history are read behind everything else
   void usage.collect()
-
-  const oneTick = async () => {
-    takeSpool(runtime)
-    lookAtMembership()
-    await walk.run()
-    endWhatIsOver(runtime)
-    failures.flush()
-    keepAll(runtime)
-    usage.forget()
-    if (!runtime.membership) {
-      state.forget(now(), journal.head.seq)
-      await usage.tick()
-      return
-    }
-    await follower.exchange().catch(() => {})
-    await reporter.send().catch(error => log(`the report: ${(error as Error).message}`))
-    state.forget(now(), reporter.journalTo)
-    await usage.tick()
-  }
-  let underWay: Promise<void> = Promise.resolve()
-  const tick = (): Promise<void> => {
-    underWay = oneTick()
-    return underWay
-  }
-  // the pages say on how many machines a version is in force: that is told at once
-  let reportTimer: NodeJS.Timeout | undefined
-  let reporting: Promise<void> = Promise.resolve()
-  const reportSoon = () => {
-    usage.noteRules()
-    reportTimer ??= setTimeout(() => {
-      reportTimer = undefined
-      reporting = reporter.send().catch(error => log(`the report: ${(error as Error).message}`))
-    }, REPORT_SOON_MS)
-  }
-  let following: Follower | undefined
-  const restartFollowing = () => {
-    following?.stop()
-    following = undefined
-    if (options.follow === false || !runtime.membership) return
-    following = new Follower(runtime, () => random(1)[0]! / 256, reportSoon)
-    following.start()
-  }
-  // joining and leaving take effect at once: the file is looked at with the spool
-  const teamFile = new WatchedFile(home.team, 64 * 1024)
-  teamFile.look()
-  function lookAtMembership(): void {
-    if (!teamFile.look().changed || !noteMembership(runtime)) return
-    restartFollowing()
-    if (following) reportSoon()
-  }
-  restartFollowing()
-  let ticking = false
-  const minute = setInterval(() => {
-    if (ticking) return
-    ticking = true
-    void tick()
-      .catch(error => log(`each minute: ${(error as Error).stack}`))
-      .finally(() => {
-        ticking = false
-      })
-  }, MINUTE_MS)
-  const spool = setInterval(() => {
-    try {
-      takeSpool(runtime)
-      lookAtMembership()
-      hookSocket.look()
-    } catch (error) {
-      log(`the spool: ${(error as Error).stack}`)
-    }
-  }, SPOOL_EVERY_MS)
+  routine.start({ follow: options.follow !== false, look: () => hookSocket.look() })
 
   let ending: Promise<void> | undefined
   const stop = (): Promise<void> => {
     ending ??= (async () => {
-      clearInterval(minute)
-      clearInterval(spool)
-      clearTimeout(reportTimer)
-      following?.stop()
-      follower.stop()
+      routine.stop()
       await Promise.all([
         // an upload that hangs is sent again by the next daemon
         Promise.race([usage.stop(), sleep(STOP_MS, undefined, { ref: false })]),
         hookSocket.close(),
-        new Promise<void>(resolve => {
-          door.close(() => resolve())
-          door.closeIdleConnections()
-          setTimeout(() => door.closeAllConnections(), 500).unref()
-        }),
+        closeDoor(door),
       ])
       // what is under way may still chain something; what comes later than this is not written any more
-      const idle = Promise.allSettled([underWay, reporting, follower.idle(), following?.idle()])
-      await Promise.race([idle, sleep(STOP_MS, undefined, { ref: false })])
+      await routine.idle(STOP_MS)
       failures.flush()
       keepAll(runtime)
       record(runtime, { kind: 'stopped' })
-      journal.close()
-      judged.close()
+      runtime.journal.close()
+      runtime.judged.close()
       remove(home.daemon)
       unlock?.()
       finish()
@@ -324,30 +142,21 @@ async function start(
     port: secrets.port,
     home,
     runtime,
-    sync: () => follower.sync(),
-    report: () => reporter.send(),
-    tick,
+    sync: () => routine.sync(),
+    report: () => routine.report(),
+    tick: () => routine.tick(),
     stop,
     stopped,
   }
 }
 
-/** Writes what is kept in memory between times; a disk that takes none is told once and tried again. */
-function keepAll(runtime: Runtime): void {
-  const { trust } = runtime.membership ?? {}
-  const back = trust?.noteClock() ?? 0
-  if (back > MINUTE_MS) alarm(runtime, 'clock_moved_back')
-  try {
-    runtime.journal.flush()
-    runtime.journal.keepHigh()
-    runtime.counters.save()
-    runtime.sessions.save()
-  } catch (error) {
-    runtime.log(`the disk: ${(error as Error).message}`)
-    alarm(runtime, 'disk_full')
-  }
-  if (!runtime.journal.writable) alarm(runtime, 'disk_full')
-}
+/** Lets no one in any more; who is being answered has half a second. */
+const closeDoor = (door: ReturnType<typeof makeDoor>): Promise<void> =>
+  new Promise(resolve => {
+    door.close(() => resolve())
+    door.closeIdleConnections()
+    setTimeout(() => door.closeAllConnections(), CLOSE_MS).unref()
+  })
 
 /**
  * Opens the door on loopback. A port that somebody else holds is not swapped for another where an installed hook may point at
