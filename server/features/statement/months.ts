@@ -30,7 +30,7 @@ export const nextMonth = (month: string): string => {
   return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7)
 }
 
-/** The longest that statements reach back: a century would be a mistake of somebody's. */
+/** How far statements reach back at the most: one day of a clock that stood at 1999 makes no list of centuries. */
 const MONTHS_MOST = 240
 
 /**
@@ -52,9 +52,9 @@ export async function statementMonths(
       to_char(${now}::timestamptz at time zone ${zone}, 'YYYY-MM') as last`
   const earliest = [...settled.keys(), ...(firstMonth ? [firstMonth] : span!.first ? [span!.first] : [])].sort()[0]
   if (earliest === undefined) return []
-  const names: string[] = []
-  for (let month = earliest; month <= span!.last && names.length < MONTHS_MOST; month = nextMonth(month))
-    names.push(month)
+  const all: string[] = []
+  for (let month = earliest; month <= span!.last; month = nextMonth(month)) all.push(month)
+  const names = all.slice(-MONTHS_MOST)
   const starts = await tx.$queryRaw<{ month: string; start: Date }[]>`
     select m as month, (m || '-01')::timestamp at time zone ${zone} as start from unnest(${[...names, nextMonth(span!.last)]}::text[]) m`
   const startOf = new Map(starts.map(({ month, start }) => [month, start]))

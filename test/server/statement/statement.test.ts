@@ -480,6 +480,9 @@ it('a hundred months and forty tenants are one reading of the ledger', async () 
   expect(book.months).toHaveLength(87)
   const rows = book.months.map(month => monthRow(book, month, new Date('2034-01-01T00:00:00Z')).rows.length)
   expect(rows.filter(n => n > 0)).toEqual([40])
+  await books.send({ '1999-01-05': [spent('1999-01-05', 't1')] })
+  const late = await openBook(db.prisma, books.org.id, new Date('2034-01-01T00:00:00Z'))
+  expect([late.months.length, late.months.at(-1)?.month]).toEqual([240, '2034-01'])
 })
 
 it('the file’s lines are the page’s, and what they show adds up', async () => {

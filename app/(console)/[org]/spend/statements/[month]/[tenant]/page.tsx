@@ -1,6 +1,7 @@
 import { notFound } from 'next/navigation'
 import { cache } from 'react'
 import { Banner } from '#app/_ui/banner.tsx'
+import { Button } from '#app/_ui/button.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { may, whyNotFresh } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
@@ -45,6 +46,7 @@ export default async function StatementPage({ params }: { params: Promise<Params
   const page = `spend/statements/${month}/${encodeURIComponent(tenant)}`
   const tooOld = may(actor, 'statement.close') ? whyNotFresh(actor, new Date()) : undefined
   const hinders = bill.state === 'draft' ? bill.hinders : []
+  const isUnpriced = hinders.some(({ why }) => why === 'unpriced')
   const canOpen = bill.state === 'draft' && hinders.every(({ why }) => why === 'unpriced')
   return (
     <>
@@ -80,9 +82,20 @@ export default async function StatementPage({ params }: { params: Promise<Params
       />
       <div className="grid gap-4">
         {bill.state === 'draft' && hinders.length > 0 && (
-          <Banner kind="note" title="It cannot be closed yet:" className="print:hidden">
+          <Banner
+            kind="note"
+            title="It cannot be closed yet:"
+            className="print:hidden"
+            action={
+              isUnpriced && (
+                <Button size="sm" href={`/${org}/spend/rates`}>
+                  Rates
+                </Button>
+              )
+            }
+          >
             {hinders.map(hinder => hinderWords(hinder, bill.period.zone)).join('; ')}.
-            {hinders.some(({ why }) => why === 'unpriced') &&
+            {isUnpriced &&
               ' Give the models a price under Rates and price the month anew, or have an owner accept the bound.'}
           </Banner>
         )}
