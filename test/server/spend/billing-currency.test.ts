@@ -114,6 +114,21 @@ describe('what an organisation is billed in', () => {
     expect(await budgets()).toContainEqual(['new', 'EUR'])
   })
 
+  it('and a publication at the same time go one after the other: billed in euros without a rate is nobody', async () => {
+    for (let round = 0; round < 4; round++) {
+      await changeCurrency(owner(), { currency: 'USD' })
+      await publish(RATES)
+      const ends = await Promise.all([
+        refused(changeCurrency(owner(), { currency: 'EUR' })),
+        refused(publish('boundaries: []\n')),
+      ])
+      // One of the two comes first, and then the other is refused.
+      expect(ends.filter(end => end === 'done')).toHaveLength(1)
+      const { currency, rates } = await getCurrency(owner())
+      expect([currency, rates.length]).toEqual(ends[0] === 'done' ? ['EUR', 2] : ['USD', 0])
+    }
+  })
+
   it('is one change with the version of the rules: what cannot be published changes neither', async () => {
     const gone = await makeMember(db.prisma, org, 'member', 'Gus')
     await publish(BUDGETS.replace('monthly }', `monthly, owners: ["member:${gone}"] }`) + RATES)
