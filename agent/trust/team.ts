@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { PrivateKey } from '#agent/crypto.ts'
 import { type Home, readJson, remove } from '#agent/home.ts'
@@ -51,6 +52,8 @@ export function forgetTeam(home: Home): void {
     home.pin,
     home.equivocation,
     home.sync,
+    join(home.usage, 'budgets.jws'),
+    join(home.usage, 'past-rules.json'),
   ])
     remove(file)
 }

@@ -19,8 +19,14 @@ const Sent = z.object({
 export type Sent = z.infer<typeof Sent>
 const Pending = z.object({ jws: z.string(), seq: whole, days: z.record(Day, Sent) })
 export type Pending = z.infer<typeof Pending>
+/** What this home has sent as another machine of an organisation: of each day, until when, in milliseconds since 1970. */
+const Before = z.object({ org: z.string(), since: z.number(), days: z.record(Day, z.number()) })
 const Kept = z.object({
   machine: z.string(),
+  /** Whose machine it is, and from when on its usage is theirs. */
+  org: z.optional(z.string()),
+  since: z.optional(z.number()),
+  before: z.optional(z.array(Before)),
   /** The highest number that was ever used. */
   seq: whole,
   days: z.record(Day, Sent),
@@ -32,10 +38,31 @@ export type Kept = z.infer<typeof Kept>
 
 const pathOf = (home: Home) => join(home.usage, 'upload.json')
 
-export function readKept(home: Home, machine: string): Kept {
+/** Whose machine this home is. */
+export type Sender = { machine: string; org: string; since: number }
+
+export function readKept(home: Home, { machine, org, since }: Sender): Kept {
   const read = Kept.safeParse(readJson(pathOf(home)))
-  return read.success && read.data.machine === machine ? read.data : { machine, seq: 0, days: {} }
+  const kept = read.success ? read.data : undefined
+  if (kept?.machine === machine) return { ...kept, org, since }
+  const before = kept ? [...(kept.before ?? []), ...sentAs(kept)] : []
+  return { machine, org, since, ...(before.length === 0 ? {} : { before }), seq: 0, days: {} }
 }
+
+/** No moment is later: of what was perhaps taken nothing is sent again. */
+const EVER = 8.64e15
+
+function sentAs({ org, since, days, pending }: Kept): z.infer<typeof Before>[] {
+  if (org === undefined || since === undefined) return []
+  const taken = Object.entries(days).filter(([, { state }]) => state !== 'refused')
+  const sent = taken.map(([day, { sentAt }]) => [day, sentAt] as const)
+  const perhaps = Object.keys(pending?.days ?? {}).map(day => [day, EVER] as const)
+  return [{ org, since, days: Object.fromEntries([...sent, ...perhaps]) }]
+}
+
+/** Whether a call stands there already, sent by this home when it was another machine of the same organisation. */
+export const wasSentBefore = ({ org, before = [] }: Kept, day: string, atMs: number): boolean =>
+  before.some(one => one.org === org && atMs >= one.since && atMs < (one.days[day] ?? Number.NEGATIVE_INFINITY))
 
 export const writeKept = (home: Home, kept: Kept): void => writeJson(home, pathOf(home), kept)
 

@@ -13,7 +13,15 @@ import { spendOf } from './attribute.ts'
 import { dayMark, ledgerDays, readLedgerDay } from './ledger.ts'
 import { type Meter, meter, meterKey } from './meter.ts'
 import { PastRules } from './past-rules.ts'
-import { type Kept, type Pending, readKept, type Sent, unlistedShares, writeKept } from './upload-state.ts'
+import {
+  type Kept,
+  type Pending,
+  readKept,
+  type Sent,
+  unlistedShares,
+  wasSentBefore,
+  writeKept,
+} from './upload-state.ts'
 
 /** Uploads in a row to catch up; the rest follows a minute later, below what the control plane takes of one machine. */
 const IN_A_ROW = 20
@@ -61,9 +69,9 @@ export class Uploader {
     this.pastRules = new PastRules(deps.home)
   }
 
-  private stateOf(machine: string): Kept {
+  private stateOf({ machine, org, ...joined }: Membership['team']): Kept {
     if (this.kept?.machine === machine) return this.kept
-    this.kept = readKept(this.deps.home, machine)
+    this.kept = readKept(this.deps.home, { machine, org: org.id, since: usageSince(joined) })
     this.looked.clear()
     this.problem = undefined
     this.notBefore = 0
@@ -85,7 +93,7 @@ export class Uploader {
   isDue(everyMinute: boolean): boolean {
     const membership = this.deps.membership()
     if (!membership || this.deps.now() < this.notBefore) return false
-    const { sentAt, pending } = this.stateOf(membership.team.machine)
+    const { sentAt, pending } = this.stateOf(membership.team)
     const age = this.deps.now() - (sentAt ?? 0)
     return everyMinute || pending !== undefined || this.waiting > 0 || age < 0 || age >= HOUR_MS
   }
@@ -120,10 +128,10 @@ export class Uploader {
     const membership = this.deps.membership()
     const pending = await this.prepare()
     if (!membership || !pending) {
-      if (membership) this.noteSent(this.stateOf(membership.team.machine))
+      if (membership) this.noteSent(this.stateOf(membership.team))
       return false
     }
-    const kept = this.stateOf(membership.team.machine)
+    const kept = this.stateOf(membership.team)
     try {
       this.take(kept, pending, await membership.controlPlane.usage(pending.jws))
     } catch (error) {
@@ -173,7 +181,7 @@ export class Uploader {
   private async prepare(): Promise<Pending | undefined> {
     const membership = this.deps.membership()
     if (!membership) return undefined
-    const kept = this.stateOf(membership.team.machine)
+    const kept = this.stateOf(membership.team)
     if (kept.pending) return kept.pending
     const { changed, more } = await this.changedDays(kept, membership)
     this.waiting = changed.length + more
@@ -223,7 +231,7 @@ export class Uploader {
         more++
         continue
       }
-      const toSend = await dayToSend(home, name, { since, by, past: this.pastRules, now: now() })
+      const toSend = await dayToSend(home, name, { since, by, past: this.pastRules, kept, now: now() })
       if (!toSend) continue
       const digest = digestOf(toSend)
       this.looked.set(name, { mark, digest })
@@ -243,7 +251,7 @@ export class Uploader {
   state(): UploadState | undefined {
     const membership = this.deps.membership()
     if (!membership) return undefined
-    const kept = this.stateOf(membership.team.machine)
+    const kept = this.stateOf(membership.team)
     const daysIn = (state: Sent['state']) => Object.keys(kept.days).filter(name => kept.days[name]!.state === state)
     return {
       seq: kept.seq,
@@ -268,10 +276,10 @@ const digestOf = ({ day, computedAt, buckets, unlisted }: DayToSend): string =>
 async function dayToSend(
   home: Home,
   day: string,
-  { since, by, past, now }: { since: number; by: Meter; past: PastRules; now: number },
+  { since, by, past, kept, now }: { since: number; by: Meter; past: PastRules; kept: Kept; now: number },
 ): Promise<DayToSend | undefined> {
   const lists = spendOf(by.set)?.tags ?? {}
-  const calls = (await readLedgerDay(home, day)).filter(call => call.atMs >= since)
+  const calls = (await readLedgerDay(home, day)).filter(({ atMs }) => atMs >= since && !wasSentBefore(kept, day, atMs))
   const metered = past.fill(await meter(calls, by, lists), by)
   const buckets: Bucket[] | undefined = bucketsByDay(metered).get(day)
   if (!buckets) return undefined

@@ -24,7 +24,8 @@ beforeEach(async () => {
   machine.join(org)
 })
 
-const today = () => new Date(machine.now()).toISOString().slice(0, 10)
+const day = (from: number) => new Date(machine.now() + from * DAY_MS).toISOString().slice(0, 10)
+const today = () => day(0)
 const buckets = (day = today()): UsageBucket[] => org.usage.get(day)?.sent.buckets ?? []
 const outputOf = (day?: string) => buckets(day).reduce((sum, { tokens }) => sum + tokens.output, 0)
 const preview = () => machine.ask('POST', '/api/usage/preview', { token: 'api', body: '{}' })
@@ -122,6 +123,31 @@ describe('an upload', () => {
     await sync()
     expect(org.usage.get(today())!.seq).toBeGreaterThan(3)
     expect(outputOf()).toBe(160_000)
+  })
+
+  test('of a home that joins once more, with its history, has nothing in it that it sent as the machine it was', async () => {
+    machine.spend(1, { at: machine.now() - 3 * DAY_MS })
+    machine.spend(2, { at: machine.now() + 1000 })
+    machine.offset += 60_000
+    await machine.start()
+    await sync()
+    expect(outputOf()).toBe(80_000)
+    machine.offset += 60_000
+    // used after the newest upload, and never sent
+    machine.spend(4)
+    await machine.daemon.stop()
+    machine.offset += 60_000
+    Object.assign(org, { machine: `mac_${'b'.repeat(16)}`, usage: new Map(), usageSeen: new Map() })
+    machine.join(org)
+    const team = JSON.parse(readFileSync(machine.home.team, 'utf8'))
+    writeFileSync(machine.home.team, JSON.stringify({ ...team, backfill: true }))
+    for (let i = 0; i < 2; i++) {
+      await machine.start()
+      await sync()
+      expect([...org.usage.keys()].sort()).toEqual([day(-3), today()])
+      expect([outputOf(day(-3)), outputOf()]).toEqual([40_000, 160_000])
+      await machine.daemon.stop()
+    }
   })
 
   test('is sent each hour, and each minute while a budget is read', async () => {
