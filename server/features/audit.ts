@@ -6,6 +6,7 @@ import type { Json } from '#core/json.ts'
 import { seesEverybody } from '#core/permission.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import { crypto } from '../keys/crypto.ts'
+import { figuresFilter } from './audit-figures.ts'
 import type { FeatureContext } from './context.ts'
 
 export type EvidenceFilter = {
@@ -35,7 +36,7 @@ export type Named = { kind: string; ref: string; name: string | null; erased: bo
 
 const PAGE = 50
 
-/** The ledger, newest first, with filters. Read from the stored bytes: what is shown is what was hashed. */
+/** The ledger, newest first, with filters. Read from the stored bytes: what is shown is what was hashed, but for individuals' figures. */
 export async function listEvidence(
   ctx: FeatureContext,
   input: EvidenceFilter & { cursor?: number },
@@ -101,12 +102,14 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
     salts.map(({ memberId, salt }) => [personCommitment(memberId, salt, crypto.sha256), names.get(memberId) ?? null]),
   )
   const things = await nameThings(ctx, entries, names)
+  const shown = await figuresFilter(ctx, entries)
   const named = (kind: string, ref: string): Named => {
     if (kind === 'member') return { kind, ref, name: people.get(ref) ?? null, erased: !people.has(ref) }
     return { kind, ref, name: kind === 'system' ? 'Control plane' : (things.get(ref) ?? null), erased: false }
   }
   return rows.map((row, i) => {
     const entry = entries[i]!
+    const data = shown(entry)
     return {
       seq: row.seq,
       at: row.receivedAt,
@@ -117,9 +120,9 @@ async function nameEntries(ctx: FeatureContext, rows: readonly Row[]): Promise<E
         ...(entry.actor.method ? { method: entry.actor.method } : {}),
       },
       subject: entry.subject ? named(entry.subject.kind, entry.subject.ref) : null,
-      data: entry.data,
+      data,
       mentioned: Object.fromEntries(
-        Object.values(entry.data).flatMap(value => {
+        Object.values(data).flatMap(value => {
           const name = typeof value === 'string' ? (things.get(value) ?? people.get(value)) : undefined
           return name == null ? [] : [[value as string, name]]
         }),

@@ -191,6 +191,7 @@ const EXAMPLES: Example[] = [
     { day: '2026-11-29', old: '12.5', new: '3', oldCalls: 40, newCalls: 9 },
     '2026-11-29 of vm: $12.5 → $3, 40 → 9\u00a0calls',
   ],
+  ['usage.lowered', VM, { day: '2026-11-29' }, '2026-11-29 of vm'],
   ['usage.quarantined', VM, { day: '2027-11-29' }, '2027-11-29 of vm, from a clock ahead of this one'],
   [
     'usage.repriced',

@@ -8,6 +8,7 @@ import { inviteMember } from '#server/features/invitation.ts'
 import { getOverview } from '#server/features/overview.ts'
 import { takeReport } from '#server/features/report/report.ts'
 import { rotateKey } from '#server/features/root.ts'
+import { grantFigures } from '#server/features/spend/grant.ts'
 import { crypto } from '#server/keys/crypto.ts'
 import { reportOf, signReport, someDigest } from '../../support/connector.ts'
 import { useDatabase } from '../../support/db.ts'
@@ -114,6 +115,72 @@ describe('the audit list', () => {
     ])
     expect(await namesFor(as(dev, 'member'))).toEqual(['Dana', null])
     expect((await listEvidence(as(dev, 'member'), { actor: org.ownerId })).items).toEqual([])
+  })
+
+  it('says what a machine spent to its member and to whoever holds a grant, and to nobody by role', async () => {
+    const now = new Date()
+    const org = await makeOrganisation(db.prisma)
+    const dev = await makeMember(db.prisma, org, 'member', 'Dana')
+    const [machine, other] = [
+      await makeMachine(db.prisma, org, dev, 'dana-laptop'),
+      await makeMachine(db.prisma, org, org.ownerId, 'olga-laptop'),
+    ]
+    const as = (id: string, role: 'owner' | 'admin' | 'member' | 'auditor') =>
+      contextOf(db.prisma, actorOf(org, id, role), now)
+    const owner = () => as(org.ownerId, 'owner')
+    const entries = {
+      'usage.lowered': { old: '12.5', new: '12.5', oldCalls: 40, newCalls: 40 },
+      'usage.repriced': { old: '12.5', new: '12.5' },
+      'budget.reservation_overrun': { reserved: '12.5', spent: '12.5' },
+    } as const
+    const kinds = Object.keys(entries) as (keyof typeof entries)[]
+    await db.prisma.$transaction(async tx => {
+      const by = { actor: { kind: 'system', orgId: org.id }, now, random } as const
+      for (const { id } of [machine, other]) {
+        for (const kind of kinds)
+          await recordEvidence(tx, by, {
+            kind,
+            subject: { kind: 'machine', id },
+            data: { day: '2026-11-01', ...entries[kind] },
+          })
+        const data = { budget: 'each', of: { machine: id }, steps: [80], amount: '10', currency: 'USD' }
+        await recordEvidence(tx, by, {
+          kind: 'budget.step_reached',
+          subject: { kind: 'organisation', id: org.id },
+          data,
+        })
+      }
+    })
+    /** Of whose machine an entry says figures. */
+    const told = async (ctx: ReturnType<typeof as>) => {
+      const { items } = await listEvidence(ctx, {})
+      const about = items.filter(({ kind }) => kind === 'budget.step_reached' || kinds.some(one => one === kind))
+      expect(about).toHaveLength(8)
+      const csv = (await evidenceRows(ctx, {})).rows.flat().join(' ')
+      const seen = (
+        [
+          ['dana', machine],
+          ['olga', other],
+        ] as const
+      )
+        .filter(([, { id }]) => {
+          const of = about.filter(({ subject, data }) => subject?.ref === id && JSON.stringify(data).match(/12\.5|40/))
+          const steps = about.filter(({ data }) => JSON.stringify(data.of)?.includes(id))
+          expect([0, 3]).toContain(of.length)
+          expect(steps.length).toBe(of.length / 3)
+          return of.length > 0
+        })
+        .map(([name]) => name)
+      expect(csv.includes('12.5')).toBe(seen.length > 0)
+      return seen
+    }
+    const auditor = await makeMember(db.prisma, org, 'auditor', 'Audra')
+    expect(await told(as(auditor, 'auditor'))).toEqual([])
+    expect(await told(as(await makeMember(db.prisma, org, 'admin', 'Ada'), 'admin'))).toEqual([])
+    expect(await told(as(dev, 'member'))).toEqual(['dana'])
+    await grantFigures(owner(), { holderId: auditor, subjectId: dev, reason: 'the yearly audit', days: 9 })
+    expect(await told(as(auditor, 'auditor'))).toEqual(['dana'])
+    expect(await told(owner())).toEqual(['olga'])
   })
 
   it('names invited people, providers, keys and credentials, a member sees none of the people', async () => {

@@ -28,6 +28,9 @@ function budgetOf(of: unknown): string {
     .join('')
 }
 
+/** From what to what; nothing where the reader does not see these figures. */
+const amounts = ({ old, new: now }: Row['data']): string => (old === undefined ? '' : `: $${text(old)} → $${text(now)}`)
+
 type Part = string | undefined | false
 /** One line for every kind there is. */
 const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
@@ -114,12 +117,12 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
   ],
   'journal.reset': ({ subject, data }) => [`of ${who(subject)}, after entry ${text(data.recordedSeq)}`],
   'usage.lowered': ({ subject, data }) => [
-    `${text(data.day)} of ${who(subject)}: $${text(data.old)} → $${text(data.new)}`,
+    `${text(data.day)} of ${who(subject)}${amounts(data)}`,
     data.oldCalls !== data.newCalls && `${text(data.oldCalls)} → ${formatPlural(Number(data.newCalls), 'call')}`,
   ],
   'usage.quarantined': ({ subject, data }) => [`${text(data.day)} of ${who(subject)}, from a clock ahead of this one`],
   'usage.repriced': ({ subject, data }) => [
-    `${text(data.from)} to ${text(data.to)} of ${who(subject)}: $${text(data.old)} → $${text(data.new)}`,
+    `${text(data.from)} to ${text(data.to)} of ${who(subject)}${amounts(data)}`,
     `prices of version ${text(data.version)}`,
   ],
   'budget.step_reached': ({ data }) => [
@@ -129,7 +132,7 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
   ],
   'budget.reservation_overrun': ({ subject, data }) => [
     `${text(data.budget)}, by ${who(subject)}`,
-    `${text(data.reserved)} reserved, ${text(data.spent)} spent`,
+    data.spent !== undefined && `${text(data.reserved)} reserved, ${text(data.spent)} spent`,
     data.late === true && 'after its lease had ended',
   ],
   'statement.closed': ({ data }) => [
@@ -149,7 +152,10 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
   'tenant.added': ({ data }) => [`tenant ${text(data.tenant)}`],
   'tenant.renamed': ({ data }) => [`tenant ${text(data.tenant)}`],
   'tenant.removed': ({ data }) => [`tenant ${text(data.tenant)}`],
-  'tenant.contact_changed': ({ data }) => [`tenant ${text(data.tenant)}`, data.removed === true && 'nobody is mailed now'],
+  'tenant.contact_changed': ({ data }) => [
+    `tenant ${text(data.tenant)}`,
+    data.removed === true && 'nobody is mailed now',
+  ],
   'figures.granted': row => [
     `${who(row.subject)} may see the figures of ${granted(row)} until ${text(row.data.until)}`,
   ],
