@@ -244,8 +244,11 @@ describe('a developer’s own budget', () => {
     expect(await call()).toBe('deny')
     await machine.daemon.tick()
     expect(await call()).toBe('deny')
-    // a new day is a new window, from its first moment on
-    machine.offset += DAY_MS
+    // a new day is a new window, from its first moment on: the count of a moment ago is of the one before
+    machine.offset += DAY_MS / 2 - 2 * MINUTE_MS
+    await machine.daemon.tick()
+    expect(await call()).toBe('deny')
+    machine.offset += 3 * MINUTE_MS
     expect(await call()).toBe('pass')
     await machine.daemon.tick()
     expect(await call()).toBe('pass')
