@@ -11,6 +11,10 @@ const WORDS =
 /** What PostgreSQL says of a text with U+0000 in it, which it cannot keep (SQLSTATE 22021, character_not_in_repertoire). */
 const UNKEEPABLE = /\b22021\b/
 
+/** What it says of a date or time that it has none for: the year 0, or one of five digits (22007 to 22009). */
+const NO_TIME = /^2200[789]$/
+const NO_TIME_WORDS = /\bcode: `2200[789]`/i
+
 /** Something thrown that is not ours: input that no database keeps, a database that cannot be reached (trying again helps), or a mistake of ours. */
 export function toAppError(cause: unknown): AppError {
   const e = cause as { code?: string; message?: string } | undefined
@@ -19,6 +23,8 @@ export function toAppError(cause: unknown): AppError {
       details: { why: 'form' },
       cause,
     })
+  if (NO_TIME.test(e?.code ?? '') || NO_TIME_WORDS.test(e?.message ?? ''))
+    return new AppError('BAD_INPUT', 'A date in it is too early or too late.', { details: { why: 'form' }, cause })
   return CODES.test(e?.code ?? '') || WORDS.test(e?.message ?? '')
     ? new AppError('UNAVAILABLE', 'The database did not answer. Nothing was changed; try again.', {
         cause,

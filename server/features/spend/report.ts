@@ -132,7 +132,8 @@ function filterOf(asked: Record<string, (string | null)[]>, seen: Seen): Filter 
       throw new AppError('FORBIDDEN', "You may not see other people's own figures.", {
         remedy: 'An owner can grant it, with a reason that they see.',
       })
-    filter[dimension] = values
+    // `tenant` and `tag:tenant` are one
+    filter[dimension] = [...(filter[dimension] ?? []), ...values]
   }
   return filter as Filter
 }

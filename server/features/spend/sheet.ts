@@ -7,6 +7,7 @@ import type { FeatureContext } from '../context.ts'
 import { STEPS, type Step } from './period.ts'
 import { type ReportAsked, spendReport, type TotalShown } from './report.ts'
 
+const FILTERS_MAX = 200
 const COVERED = ['plan', 'metered', 'unknown'] as const
 /** The page's columns. Amounts are exact, of the currency in their names; the unpriced ones are bounds and part of no other column. */
 export const spendColumns = (currency: string): readonly string[] => [
@@ -62,8 +63,12 @@ export function readSpendQuery(query: URLSearchParams): ReportAsked {
       throw new AppError('BAD_INPUT', `${name} is none of ${words.join(', ')}.`)
     return word as T | undefined
   }
-  const filter: Record<string, (string | null)[]> = {}
-  for (const pair of query.getAll('filter').slice(0, 200)) {
+  // any name may stand there, those of every object's own members too
+  const filter: Record<string, (string | null)[]> = Object.create(null)
+  const pairs = query.getAll('filter')
+  // none is left out: with less of them more would be read
+  if (pairs.length > FILTERS_MAX) throw new AppError('BAD_INPUT', `There are more than ${FILTERS_MAX} filters.`)
+  for (const pair of pairs) {
     // `tag:team:platform`, and a model's id may hold colons itself.
     const at = pair.indexOf(':', pair.startsWith('tag:') ? 4 : 0)
     if (at < 1) throw new AppError('BAD_INPUT', 'A filter is <dimension>:<value>.')

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { PRICE_AXES } from '#core/pricing.ts'
+import { toAppError } from '#server/api/outage.ts'
 import { spendReport } from '#server/features/spend/report.ts'
 import { readSpendQuery, spendSheet } from '#server/features/spend/sheet.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
@@ -59,3 +60,32 @@ it('the file has every figure of the page, each in a column of its own, and the 
     })
   }
 })
+
+it('an address never widens what is read: no filter is left out, and one of a name that is nothing is refused', async () => {
+  const org = await makeOrganisation(db.prisma)
+  const owner = contextOf(db.prisma, actorOf(org, org.ownerId, 'owner'), NOW)
+  const machine = await makeMachine(db.prisma, org, org.ownerId)
+  const of = (tenant: string, quarter: number) => bucketOf({ tags: { tenant }, quarter })
+  await takeUsage(contextOf(db.prisma, machine.actor, NOW), {
+    usage: signUsage(machine, uploadOf(machine, 1, [dayOf('2026-11-01', [of('acme', 40), of('b', 41), of('c', 42)])])),
+  })
+  const values = async (query: string) =>
+    (await spendReport(owner, readSpendQuery(new URLSearchParams(query)))).rows.flatMap(({ value }) => value ?? [])
+  expect(await values('filter=tenant:acme&filter=tag:tenant:b')).toEqual(['acme', 'b'])
+  expect(await values('filter=constructor:x')).toEqual([])
+  for (const name of ['__proto__', 'toString'])
+    await expect(values(`filter=${name}:x`), name).rejects.toMatchObject({ code: 'BAD_INPUT' })
+  await expect(values(`${'filter=tenant:acme&'.repeat(200)}filter=model:x`)).rejects.toMatchObject({
+    code: 'BAD_INPUT',
+  })
+})
+
+it.each(['0000-01-01', '0000-01-01T00:15'])(
+  '%s, which no calendar of the database has, is the asker’s mistake',
+  async from => {
+    const org = await makeOrganisation(db.prisma)
+    const owner = contextOf(db.prisma, actorOf(org, org.ownerId, 'owner'), NOW)
+    const failed = await spendReport(owner, { from, to: '2026-11-01', by: 'tenant' }).catch(toAppError)
+    expect(failed).toMatchObject({ code: 'BAD_INPUT' })
+  },
+)
