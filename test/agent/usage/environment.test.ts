@@ -135,6 +135,19 @@ it('only variables that a pattern names are looked at, and the whole value has t
   expect(new Set(looked)).toEqual(new Set(['A']))
   for (const name of ['MY_API_KEY', 'GITHUB_TOKEN', 'db_password', 'Authorization', 'SENTRY_DSN', 'CLIENT_SECRET'])
     expect(asksForSecret(`${name}=*`), name).toBe(true)
+  for (const name of [
+    'DATABASE_URL',
+    'DB_URI',
+    'REDISURL',
+    'https_proxy',
+    'SLACK_WEBHOOK',
+    'DB_PWD',
+    'GITHUB_PAT',
+    'JWT',
+  ])
+    expect(asksForSecret(`${name}=*`), name).toBe(true)
+  for (const name of ['CI_PROJECT_URL', 'PWD', 'PATH', 'COST_CENTRE', 'NO_PROXY_CHECK', 'DEPARTMENT'])
+    expect(asksForSecret(`${name}=*`), name).toBe(false)
   expect(asksForSecret('TEAM=a-key')).toBe(false)
   expect(
     ruleHolds({ when: { environment: 'A_KEY=*' }, set: {} }, { environment: { A_KEY: 'x' }, held: ['A_KEY=*'] }),
