@@ -51,6 +51,11 @@ it.each([
   expect([code, message]).toEqual(['UNAVAILABLE', 'The database did not answer. Nothing was changed; try again.'])
 })
 
+it.each(['22007', '22008', '22009'])('a date that the database has none for (%s) is the asker’s', sqlState => {
+  const error = { code: 'P2010', message: `Raw query failed. Code: \`${sqlState}\`. Message: \`date out of range\`` }
+  expect(toAppError(Object.assign(new Error('x'), error)).code).toBe('BAD_INPUT')
+})
+
 it('what nobody knows is ours, and its words are not shown', () => {
   const { code, message } = toAppError(new TypeError('secret of the house'))
   expect([code, message.includes('secret')]).toEqual(['INTERNAL', false])
