@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { readCsv } from '#core/csv.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { canonicalJson } from '#core/json.ts'
@@ -12,6 +12,7 @@ beforeEach(async () => {
   machine = new CommandMachine()
   await machine.install()
 })
+afterEach(() => machine.remove())
 
 const HOUR_MS = 3600_000
 let n = 0
