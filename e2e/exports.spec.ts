@@ -50,12 +50,13 @@ test.beforeAll(async ({ browser }) => {
 const pageOf = async (newContext: (options: object) => Promise<BrowserContext>, email: string): Promise<Page> =>
   (await newContext({ storageState: org.people[email]! })).newPage()
 
-/** An invoice where the stories before have left none. */
+/** An invoice whose difference is spread, also where the stories before have left none. */
 async function bringInvoice(newContext: (options: object) => Promise<BrowserContext>): Promise<void> {
   const owner = await newContext({ storageState: org.people[OWNER.email]! })
-  const list = await query<unknown[]>(owner, 'invoice.list', { org: SLUG })
+  const [there] = await query<{ id: string }[]>(owner, 'invoice.list', { org: SLUG })
   const invoice = { org: SLUG, provider: 'anthropic', month: MONTH, currency: 'USD', lines: [{ amount: '18' }] }
-  if (list.length === 0) await change(owner, 'invoice.enter', invoice)
+  const { id } = there ?? (await change<{ id: string }>(owner, 'invoice.enter', invoice))
+  await change(owner, 'invoice.spread', { org: SLUG, id, rule: { kind: 'proportional' } })
 }
 
 /** Anthropic's answer for the month: what we have, sixty cents more for one tenant's model, and searches that no machine reported. */
