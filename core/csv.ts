@@ -11,6 +11,9 @@ export function csvText(columns: readonly string[], rows: readonly (readonly Csv
   return [columns, ...rows].map(csvLine).join('')
 }
 
+/** What spreadsheets take for the start of a formula: also after a line break, and in full width, as East Asian ones read it. */
+const FORMULA = /^[\t\r\n]|^[=+\-@\uff1d\uff0b\uff0d\uff20]/
+
 /** One line with its end. */
 export const csvLine = (cells: readonly CsvValue[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
@@ -20,7 +23,7 @@ export function csvCell(value: CsvValue): string {
   // what claims to be a decimal and is none is a text, and guarded like one
   if (typeof value === 'object' && 'decimal' in value && /^-?\d+(\.\d+)?$/.test(value.decimal)) return value.decimal
   const text = typeof value === 'string' ? value : 'decimal' in value ? value.decimal : value.toISOString()
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = FORMULA.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

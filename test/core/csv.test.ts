@@ -46,7 +46,7 @@ it('reads back what it writes, whatever the cells hold', () => {
       // a guard in front of a formula is part of the text
       expect(read.rows.map(row => row.cells)).toEqual([
         ['x', 'y'],
-        ...rows.map(row => row.map(text => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text))),
+        ...rows.map(row => row.map(text => (/^[\r\n]/.test(text) ? `'${text}` : text))),
       ])
     }),
   )
@@ -67,4 +67,8 @@ it('skips a byte order mark and empty lines, and counts the lines of a cell', ()
       { line: 5, cells: ['3', '4'] },
     ],
   })
+})
+
+it('a formula after a line break, or in full width, is a text as well', () => {
+  expect(['\n=1', '＝1+1', '＋1', '－1', '＠x'].map(csvCell)).toEqual(['"\'\n=1"', "'＝1+1", "'＋1", "'－1", "'＠x"])
 })
