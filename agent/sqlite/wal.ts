@@ -57,7 +57,10 @@ export function readWalRound(read: ReadBytes): WalRound | undefined {
   const sums = addUp([0, 0], Uint8Array.from(bytes.subarray(0, 24)), bigEndian)
   if (sums[0] !== head.getUint32(24) || sums[1] !== head.getUint32(28)) return undefined
   if (head.getUint32(4) !== VERSION) throw unsupported('a log of another version')
-  return { salts: `${head.getUint32(16)}.${head.getUint32(20)}`, pageSize: head.getUint32(8), bigEndian, sums }
+  const pageSize = head.getUint32(8)
+  // SQLite itself passes over a log with other sizes
+  if (pageSize < 512 || pageSize > 65536 || (pageSize & (pageSize - 1)) !== 0) return undefined
+  return { salts: `${head.getUint32(16)}.${head.getUint32(20)}`, pageSize, bigEndian, sums }
 }
 
 /** The pages that one round of the log holds. Goes on from where it was when there is more. */

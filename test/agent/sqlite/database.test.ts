@@ -428,6 +428,27 @@ describe('what is no sound database of ours', () => {
     expect(failure(() => {})).toBe('1 rows')
   })
 
+  test('a log that says its pages are of an impossible size is none', () => {
+    sql(file, 'pragma journal_mode = wal; create table t(n int); insert into t values (7);')
+    for (const size of [0xffff_fff8, 0x4000_0000, 131_072, 1000, 256, 8, 3, 0]) {
+      const head = Buffer.alloc(32)
+      head.writeUInt32BE(0x377f_0683, 0)
+      head.writeUInt32BE(3_007_000, 4)
+      head.writeUInt32BE(size, 8)
+      let [a, b] = [0, 0]
+      for (let at = 0; at < 24; at += 8) {
+        a = (a + head.readUInt32BE(at) + b) >>> 0
+        b = (b + head.readUInt32BE(at + 4) + a) >>> 0
+      }
+      head.writeUInt32BE(a, 24)
+      head.writeUInt32BE(b, 28)
+      writeFileSync(`${file}-wal`, Buffer.concat([head, Buffer.alloc(10_000)]))
+      expect(numbers(), String(size)).toEqual([7])
+      // and so does SQLite
+      expect(sql(`file:${file}?mode=ro`, 'select n from t')).toEqual([{ n: 7 }])
+    }
+  })
+
   test('definitions that are longer than a program has are not read', () => {
     sql(
       file,
