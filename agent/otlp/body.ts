@@ -7,6 +7,8 @@ import { REQUESTS, SIGNALS, type Signal } from './schema.ts'
 /** A batch of 512 entries with whole prompts in them stays below; what is larger is sent in smaller batches. */
 export const OTLP_BODY_MAX = 4 * 1024 * 1024
 const UNPACKED_MAX = 8 * 1024 * 1024
+/** Objects and lists of a JSON body, brackets in its texts counted as well: of millions the parsed form takes half a gigabyte. */
+const BRACKETS_MAX = 400_000
 
 export type Encoding = 'json' | 'protobuf'
 const JSON_TYPE = /^application\/json\s*(;.*)?$/i
@@ -35,6 +37,7 @@ export async function readBody(
   { encoding, packed }: { encoding: Encoding; packed: string | undefined },
 ): Promise<unknown> {
   const bytes = await unpacked(body, packed)
+  if (encoding === 'json' && hasTooMany(bytes)) throw new BodyRefused(413, 'The body holds too many values.')
   try {
     return encoding === 'protobuf' ? readProtobuf(bytes, REQUESTS[signal]) : JSON.parse(bytes.toString('utf8'))
   } catch (error) {
@@ -43,6 +46,12 @@ export async function readBody(
     if (error instanceof SyntaxError) throw new BodyRefused(400, 'The body is not JSON.')
     throw error
   }
+}
+
+function hasTooMany(json: Buffer): boolean {
+  let count = 0
+  for (const byte of json) if ((byte === 0x7b || byte === 0x5b) && ++count > BRACKETS_MAX) return true
+  return false
 }
 
 async function unpacked(body: Buffer, packed = 'identity'): Promise<Buffer> {

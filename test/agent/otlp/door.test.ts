@@ -128,6 +128,13 @@ describe('a batch that is small and says much', () => {
     expect(await machine.counted()).toEqual([])
   })
 
+  test('with millions of values in a few packed bytes is refused before it is parsed', async () => {
+    for (const text of ['['.repeat(3_000_000), `{"resourceLogs":[${'{},'.repeat(1_000_000)}{}]}`]) {
+      const refused = await machine.tell('logs', gzipSync(text), { headers: { 'content-encoding': 'gzip' } })
+      expect(refused).toMatchObject({ status: 413, json: { message: 'The body holds too many values.' } })
+    }
+  })
+
   test('with a resource of thousands of attributes keeps nobody waiting', async () => {
     const resource = { ...BARE, ...Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`a${i}`, 'x'])) }
     const records = Array.from({ length: 5000 }, () => ({}))
