@@ -1,4 +1,5 @@
 /** Sums of usage as FOCUS rows: see core/focus.ts for the columns. */
+import { addDays, daysOfMonth } from '#core/day.ts'
 import { CLIENT_NAMES, CLIENTS, type Client } from './client.ts'
 import type { CsvValue } from './csv.ts'
 import { formatDecimal } from './decimal.ts'
@@ -74,14 +75,11 @@ export const PROVIDER_NAMES: Record<Provider, string> = {
 const COST_PLACES = 18
 const decimal = (value: bigint, places: number): CsvValue => ({ decimal: formatDecimal(value, places) })
 const instant = (day: string): string => `${day}T00:00:00Z`
-const nextDay = (day: string): string => new Date(Date.parse(instant(day)) + 24 * 3600_000).toISOString().slice(0, 10)
 
 /** The calendar month (UTC) of a day: its first instant, and the one after its last. */
 export function billingPeriod(day: string): { start: string; end: string } {
-  const year = Number(day.slice(0, 4))
-  const month = Number(day.slice(5, 7))
-  const next = month === 12 ? `${year + 1}-01-01` : `${year}-${String(month + 1).padStart(2, '0')}-01`
-  return { start: instant(`${day.slice(0, 7)}-01`), end: instant(next) }
+  const { from, to } = daysOfMonth(day.slice(0, 7))
+  return { start: instant(from), end: instant(to) }
 }
 
 /** How a cost came about. */
@@ -108,7 +106,7 @@ function common(usage: FocusUsage, prices: FocusPrices, account: FocusAccount): 
     BillingPeriodStart: period.start,
     BillingPeriodEnd: period.end,
     ChargePeriodStart: instant(day),
-    ChargePeriodEnd: instant(nextDay(day)),
+    ChargePeriodEnd: instant(addDays(day, 1)),
     ChargeCategory: 'Usage',
     ChargeFrequency: 'Usage-Based',
     InvoiceIssuerName: PROVIDER_NAMES[provider],

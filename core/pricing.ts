@@ -2,6 +2,7 @@
  * What a model call costs at list price. Money is whole pico-dollars (10^-12 USD) in bigint:
  * the smallest list prices are exact in it, and nothing is rounded before it is shown.
  */
+import { dayStart } from '#core/day.ts'
 import { formatDecimal, parseDecimal } from './decimal.ts'
 import { AppError } from './error.ts'
 
@@ -278,7 +279,7 @@ export function priceBucket(
   rates: Rates,
   bucket: { model: string; provider?: string | undefined; day: string; long: boolean; tokens: UsageTokens },
 ): PricedCall {
-  return priceAt(rates, { ...bucket, atMs: Date.parse(`${bucket.day}T00:00:00Z`) }, () => bucket.long)
+  return priceAt(rates, { ...bucket, atMs: dayStart(bucket.day) }, () => bucket.long)
 }
 
 /**
@@ -289,6 +290,6 @@ export function unitPrices(
   rates: Rates,
   of: { model: string; provider?: string | undefined; day: string; long: boolean },
 ): { rates: AxisRates; kind: CompiledEntry['kind'] } | undefined {
-  const found = findEntry(rates, { ...of, atMs: Date.parse(`${of.day}T00:00:00Z`) })
+  const found = findEntry(rates, { ...of, atMs: dayStart(of.day) })
   return found && { rates: (of.long && found.entry.long?.rates) || found.entry.rates, kind: found.entry.kind }
 }

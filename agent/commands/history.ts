@@ -12,6 +12,7 @@ import { RETAIN_DAYS } from '#agent/usage/ledger.ts'
 import { type Meter, makeMeter } from '#agent/usage/meter.ts'
 import { startOfDay, wallDay } from '#core/budget/zone.ts'
 import { csvText } from '#core/csv.ts'
+import { DAY_MS, dayStart, isDay } from '#core/day.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { PRICE_AXES } from '#core/pricing.ts'
 import { figureOf } from '#core/spend/group.ts'
@@ -95,8 +96,7 @@ function sinceOf({ since = '30d' }: Flags, zone: string, now: number): number {
   const days = /^(\d{1,3})d$/.exec(text)
   if (days && Number(days[1]) >= 1 && Number(days[1]) <= RETAIN_DAYS)
     return startOfDay(zone, wallDay(zone, now) - Number(days[1]) + 1)
-  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  if (!Number.isNaN(date)) return startOfDay(zone, date / 86_400_000)
+  if (isDay(text)) return startOfDay(zone, dayStart(text) / DAY_MS)
   throw new CommandFailure(
     'usage',
     'usage',

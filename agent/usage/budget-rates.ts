@@ -1,5 +1,7 @@
 /** Dollars that a machine knows of in the currency of a budget, by the rates that the fleet was counted with. */
+
 import type { FleetBudgets } from '#core/budget/fleet.ts'
+import { utcDay } from '#core/day.ts'
 import {
   attoIn,
   compileExchange,
@@ -8,7 +10,6 @@ import {
   hasRateSince,
   picoOf,
   toUsd,
-  utcDay,
 } from '#core/spend/exchange.ts'
 import type { Cell } from './cells.ts'
 

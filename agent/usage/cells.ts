@@ -1,7 +1,9 @@
 /** What the ledger comes to by quarter hour, tags and workspace: sums that budgets are counted from. */
+
 import type { Home } from '#agent/home.ts'
 import type { Basis, LocalScope } from '#core/budget/budget.ts'
-import { type Covered, DAY_MS, dayOf, QUARTER_MS } from '#core/usage/bucket.ts'
+import { DAY_MS, utcDay } from '#core/day.ts'
+import { type Covered, QUARTER_MS } from '#core/usage/bucket.ts'
 import { type Tags, tagsKey } from '#core/usage/tags.ts'
 import { dayMark, ledgerDays, readLedgerDay } from './ledger.ts'
 import { type Meter, meter, meterKey } from './meter.ts'
@@ -32,7 +34,7 @@ export class Cells {
   /** All cells from a moment on. */
   async since(fromMs: number, by: Meter, joinedAt: number | undefined): Promise<Cell[]> {
     const found: Cell[] = []
-    const first = dayOf(fromMs)
+    const first = utcDay(fromMs)
     const madeBy = meterKey(by)
     for (const day of ledgerDays(this.home)) {
       if (day < first) continue
@@ -44,7 +46,7 @@ export class Cells {
       }
       for (const cell of known.cells) if (cell.startMs >= fromMs) found.push(cell)
     }
-    const oldest = dayOf(Date.now() - 400 * DAY_MS)
+    const oldest = utcDay(Date.now() - 400 * DAY_MS)
     for (const day of this.days.keys()) if (day < oldest) this.days.delete(day)
     return found
   }

@@ -1,9 +1,11 @@
 /** The ledger in figures: by one key at a time, each call once, the columns adding up. */
+
 import type { Home } from '#agent/home.ts'
 import { dateAt } from '#core/budget/window.ts'
+import { utcDay } from '#core/day.ts'
 import { PRICE_AXES } from '#core/pricing.ts'
 import { type Dimension, type Grouping, groupBy, parseDimension, type SpendRow } from '#core/spend/group.ts'
-import { type Addend, dayOf, modelId, QUARTER_MS } from '#core/usage/bucket.ts'
+import { type Addend, modelId, QUARTER_MS } from '#core/usage/bucket.ts'
 import { ledgerDays, readLedgerDay } from './ledger.ts'
 import { type Meter, type MeteredHere, meter } from './meter.ts'
 
@@ -41,7 +43,7 @@ export async function readHistory(home: Home, by: HistoryKey, window: Window, pr
   const clients = new Set<string>()
   for (const day of ledgerDays(home)) {
     // a call stands in the file of its own UTC day
-    if (day < dayOf(window.fromMs)) continue
+    if (day < utcDay(window.fromMs)) continue
     const calls = (await readLedgerDay(home, day)).filter(({ atMs }) => atMs >= window.fromMs)
     const dateOf = dates(window.zone)
     for (const call of await meter(calls, prices)) {

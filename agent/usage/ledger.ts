@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { UsageRecord } from '#agent/clients/adapter.ts'
 import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
+import { DAY_MS, dayStart, utcDay } from '#core/day.ts'
 import type { UsageTokens } from '#core/pricing.ts'
-import { areSound, type Covered, DAY_MS, dayOf, dayStart, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'
+import { areSound, type Covered, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'
 import { CallIndex, nameOf } from './call-index.ts'
 import { type CallLine, countsOf, endsWhole, linesOf, readCall, readPlace, tokensOf } from './ledger-lines.ts'
 import type { Place } from './place.ts'
@@ -199,7 +200,7 @@ export class Ledger {
       else if (known?.counts !== contentName(line)) byDay.set(day, [...(byDay.get(day) ?? []), line])
     }
     for (const [day, lines] of byDay) {
-      this.append(dayOf(day * DAY_MS), lines, place)
+      this.append(utcDay(day * DAY_MS), lines, place)
       for (const line of lines) this.note(line, day)
     }
   }
@@ -248,7 +249,7 @@ export class Ledger {
 
   /** Deletes what is older than is kept. */
   forget(): void {
-    const oldest = dayOf(this.now() - RETAIN_DAYS * DAY_MS)
+    const oldest = utcDay(this.now() - RETAIN_DAYS * DAY_MS)
     for (const day of this.days()) if (day < oldest) remove(this.pathOf(day))
     if (this.placed.size > 10_000) this.placed.clear()
   }

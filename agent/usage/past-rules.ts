@@ -1,12 +1,13 @@
 /** What the organisation's lists and attribution rules said before: usage stays attributed as it was when a rule or a value goes. */
+
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type Home, readJson, writeJson } from '#agent/home.ts'
+import { DAY_MS } from '#core/day.ts'
 import { TAG_KEYS_MAX } from '#core/limits.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { readSpend } from '#core/rules/json.ts'
 import { listedTags } from '#core/usage/attribution.ts'
-import { DAY_MS } from '#core/usage/bucket.ts'
 import { renamedTags } from '#core/usage/renames.ts'
 import { attributionOf, renamesOf, spendOf } from './attribute.ts'
 import { RETAIN_DAYS } from './ledger.ts'

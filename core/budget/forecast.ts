@@ -1,4 +1,5 @@
-import { DAY_MS, dateText, startOfDay, wallDay, weekdayOf } from './zone.ts'
+import { DAY_MS, dayStart } from '#core/day.ts'
+import { dateText, startOfDay, wallDay, weekdayOf } from './zone.ts'
 
 /** What was spent on one whole local day. A day between two others that is not there had no spend. */
 export interface DaySpend {
@@ -88,7 +89,7 @@ export function forecast(input: {
 function historyBefore(today: number, days: readonly DaySpend[]): bigint[] {
   const costs = new Map<number, bigint>()
   for (const { date, cost } of days) {
-    const day = Date.parse(`${date}T00:00:00Z`) / DAY_MS
+    const day = dayStart(date) / DAY_MS
     if (day < today && day >= today - HISTORY_DAYS) costs.set(day, (costs.get(day) ?? 0n) + cost)
   }
   if (costs.size === 0) return []

@@ -1,4 +1,5 @@
-import { DAY_MS, dateText, startOfDay, wallDay, wallMs, weekdayName, weekdayOf } from './zone.ts'
+import { DAY_MS } from '#core/day.ts'
+import { dateText, startOfDay, wallDay, wallMs, weekdayName, weekdayOf } from './zone.ts'
 
 /**
  * The spans of time that budgets and reports are about. Calendar windows tile: each ends where the next begins, and every

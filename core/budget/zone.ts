@@ -2,8 +2,8 @@
  * Clocks of IANA zones. The rules of a zone come from `Intl.DateTimeFormat` with the zone named: for one set of zone data
  * the answer depends on the arguments alone, never on the machine's own zone, locale or clock.
  */
+import { DAY_MS, utcDay } from '#core/day.ts'
 
-export const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
 /** How many days' starts are remembered of one zone: two years of reports. */
@@ -104,7 +104,7 @@ function findStart(zone: string, day: number): number {
 }
 
 /** `2026-12-01`. */
-export const dateText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
+export const dateText = (day: number): string => utcDay(day * DAY_MS)
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { DAY_MS, dayStart, utcDay } from '#core/day.ts'
 import { addLine, type InvoiceLine, picoOf, readPages, refuseAt, wordedAs } from './line.ts'
 
 /**
@@ -28,8 +29,8 @@ export function readAnthropicCosts(text: string): InvoiceLine[] {
     for (const [i, bucket] of page.data.entries()) {
       const place = `${at}${at && '.'}data[${i}]`
       const start = Date.parse(bucket.starting_at)
-      const day = new Date(start).toISOString().slice(0, 10)
-      if (start !== Date.parse(`${day}T00:00:00Z`) || Date.parse(bucket.ending_at) - start > 24 * 3600_000)
+      const day = utcDay(start)
+      if (start !== dayStart(day) || Date.parse(bucket.ending_at) - start > DAY_MS)
         throw refuseAt(`${place}.starting_at`, 'a bucket is one UTC day')
       if (days.has(day)) throw refuseAt(`${place}.starting_at`, `${day} stands above already`)
       days.add(day)

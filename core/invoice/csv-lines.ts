@@ -1,5 +1,6 @@
 import { nearest, oneOf } from '#core/boundary/problem.ts'
 import { readCsv } from '#core/csv.ts'
+import { isDay } from '#core/day.ts'
 import { AppError } from '#core/error.ts'
 import { INVOICE_TEXT_MAX } from '#core/limits.ts'
 import { CURRENCY } from '#core/spend/exchange.ts'
@@ -64,9 +65,4 @@ export function readLine(
   const own = cell.currency || currency
   if (!CURRENCY.test(own)) throw refuseAt(at('currency'), 'a currency is three capital letters, such as USD')
   return { ...(day ? { day } : {}), ...(model ? { model } : {}), ...wordedAs(description), currency: own, pico }
-}
-
-function isDay(text: string): boolean {
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
 }

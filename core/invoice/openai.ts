@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { utcDay } from '#core/day.ts'
 import { addLine, type InvoiceLine, numberText, picoOf, readPages, refuseAt, wordedAs } from './line.ts'
 
 /**
@@ -33,7 +34,7 @@ export function readOpenAiCosts(text: string): InvoiceLine[] {
       const place = `${at}${at && '.'}data[${i}]`
       if (start_time < 0 || start_time % DAY_S !== 0 || start_time > 32_503_680_000 || end_time - start_time > DAY_S)
         throw refuseAt(`${place}.start_time`, 'a bucket is one UTC day')
-      const day = new Date(start_time * 1000).toISOString().slice(0, 10)
+      const day = utcDay(start_time * 1000)
       if (days.has(start_time)) throw refuseAt(`${place}.start_time`, `${day} stands above already`)
       days.add(start_time)
       for (const [k, { amount, line_item }] of results.entries()) {

@@ -1,4 +1,5 @@
 /** Makes rate cards ready for pricing: the list prices with an organisation's own laid over them from their days on. */
+import { dayStart } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import {
@@ -47,8 +48,8 @@ function compileEntries(row: RateRow, kind: CompiledEntry['kind']): CompiledEntr
   const where = `${row.provider}/${row.id}`
   const entries = row.entries.map((entry): CompiledEntry => {
     const from = entry.from ?? undefined
-    const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(`${from}T00:00:00Z`)
-    const untilMs = entry.until == null ? undefined : Date.parse(`${entry.until}T00:00:00Z`)
+    const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : dayStart(from)
+    const untilMs = entry.until == null ? undefined : dayStart(entry.until)
     if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) throw bad(`${where} has a bad date`)
     if (untilMs !== undefined && untilMs <= fromMs) throw bad(`${where} has a price that ends before it begins`)
     const long = entry.long

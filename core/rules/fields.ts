@@ -1,5 +1,6 @@
 import { type Findings, nearest, oneOf } from '#core/boundary/problem.ts'
 import { describeTree, entryOf, type Tree, type TreeEntry, type TreeMap } from '#core/boundary/tree.ts'
+import { isDay } from '#core/day.ts'
 import { clip } from '#core/plain-text.ts'
 import { FIRST_DAY, LAST_DAY, PLACES } from './limits.ts'
 
@@ -105,9 +106,7 @@ export function readWhole(
 /** A day, as `2026-12-01`. */
 export function readDay({ key, value }: Pick<TreeEntry, 'key' | 'value'>, findings: Findings): string | undefined {
   const text = writtenText(value)
-  const ms = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  // A date such as 2026-02-30 is read as another day, or as none.
-  if (text === undefined || Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
+  if (text === undefined || !isDay(text)) {
     findings.error(value, 'bad_value', `${key} cannot be ${describeTree(value)}`, 'write a date as 2026-12-01')
     return undefined
   }

@@ -2,6 +2,7 @@ import type { Findings } from '#core/boundary/problem.ts'
 import { nearest, oneOf } from '#core/boundary/problem.ts'
 import { isNothing } from '#core/boundary/sections.ts'
 import type { Tree, TreeEntry } from '#core/boundary/tree.ts'
+import { isDay } from '#core/day.ts'
 import { clip } from '#core/plain-text.ts'
 import { USAGE_CLIENTS, type UsageClient } from '#core/usage/bucket.ts'
 import { DECLARABLE, type Declarable, type DeclaredCover } from '#core/usage/declared-cover.ts'
@@ -46,10 +47,10 @@ function readSpans(entry: TreeEntry, findings: Findings): { from: string; is: De
     return []
   }
   const spans = value.entries.flatMap(({ key: from, keyAt, value: word }) => {
-    const isDay = /^\d{4}-\d\d-\d\d$/.test(from) && new Date(`${from}T00:00:00Z`).toJSON()?.startsWith(from)
-    if (!isDay) findings.error(keyAt, 'bad_value', `${clip(from)} is no day`, 'write a first day such as 2026-12-01')
+    if (!isDay(from))
+      findings.error(keyAt, 'bad_value', `${clip(from)} is no day`, 'write a first day such as 2026-12-01')
     const is = readChoice({ key: from, value: word }, DECLARABLE, findings)
-    return isDay && is !== undefined ? [{ from, is }] : []
+    return isDay(from) && is !== undefined ? [{ from, is }] : []
   })
   return spans.sort((a, b) => (a.from < b.from ? -1 : 1))
 }

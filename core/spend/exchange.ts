@@ -1,3 +1,4 @@
+import { dayStart, isDay } from '#core/day.ts'
 import { MONEY_PLACES, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 
@@ -19,9 +20,6 @@ export type ExchangeRate = {
   perUsd: string
 }
 
-/** The UTC day of a moment, as rates are dated. */
-export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
-
 type Entry = { from: string; perUsd: bigint; text: string }
 /** Rates made ready: of each currency its entries by day. */
 export type ExchangeRates = ReadonlyMap<string, readonly Entry[]>
@@ -34,9 +32,7 @@ export function compileExchange(entries: readonly ExchangeRate[]): ExchangeRates
   for (const { currency, from, perUsd: text } of entries) {
     if (!CURRENCY.test(currency)) throw bad('A currency is three capital letters, such as EUR.')
     if (currency === 'USD') throw bad('The dollar has no exchange rate: prices are in dollars.')
-    const ms = /^\d{4}-\d\d-\d\d$/.test(from) ? Date.parse(`${from}T00:00:00Z`) : Number.NaN
-    if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(from))
-      throw bad(`The exchange rate of ${currency} has no day.`, 'Write it as 2026-12-01.')
+    if (!isDay(from)) throw bad(`The exchange rate of ${currency} has no day.`, 'Write it as 2026-12-01.')
     const perUsd = parseDecimal(text, RATE_PLACES)
     if (perUsd === undefined || perUsd <= 0n)
       throw bad(`The exchange rate of ${currency} from ${from} is not a rate.`, 'Write units per dollar, such as 0.92.')
@@ -92,7 +88,7 @@ export function rateChanges(rates: ExchangeRates, currency: string, start: numbe
   const changes: number[] = []
   let before: bigint | undefined
   for (const { from, perUsd } of rates.get(currency) ?? []) {
-    const at = Date.parse(`${from}T00:00:00Z`)
+    const at = dayStart(from)
     if (at > start && at < end && perUsd !== before) changes.push(at)
     before = perUsd
   }

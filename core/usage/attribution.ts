@@ -1,8 +1,9 @@
 import type { Attribution } from '#core/boundary/compile.ts'
+import { utcDay } from '#core/day.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { globMatches } from '#core/glob.ts'
 import { ATTRIBUTION_CONDITIONS, type AttributionCondition, type AttributionRule } from '#core/rules/shape.ts'
-import { dayOf, type PricedMeteredCall } from './bucket.ts'
+import type { PricedMeteredCall } from './bucket.ts'
 import { heldIn } from './environment.ts'
 import { asksForSecret } from './secret-name.ts'
 import { NO_TAGS, type TagLists, type Tags } from './tags.ts'
@@ -127,7 +128,7 @@ export function unlistedByDay(calls: Iterable<PricedMeteredCall>): Map<string, R
   const sums = new Map<string, Map<string, bigint>>()
   for (const { atMs, unlisted = [], picoUsd } of calls)
     for (const key of unlisted) {
-      const day = dayOf(atMs)
+      const day = utcDay(atMs)
       const keys = sums.get(day) ?? new Map<string, bigint>()
       sums.set(day, keys.set(key, (keys.get(key) ?? 0n) + picoUsd))
     }

@@ -1,5 +1,6 @@
 import type { Basis } from '#core/budget/budget.ts'
 import { CLIENTS } from '#core/client.ts'
+import { DAY_MS, dayStart, utcDay } from '#core/day.ts'
 import { CALL_TOKENS_MAX } from '#core/limits.ts'
 import { NO_TOKENS, PRICE_AXES, PROVIDERS, type PricedCall, type Provider, type UsageTokens } from '#core/pricing.ts'
 import { type Tags, tagsKey } from './tags.ts'
@@ -7,7 +8,6 @@ import { type Tags, tagsKey } from './tags.ts'
 /** A bucket is a quarter hour of a UTC day. */
 export const QUARTER_MS = 15 * 60_000
 export const QUARTERS_PER_DAY = 96
-export const DAY_MS = QUARTERS_PER_DAY * QUARTER_MS
 
 /** Whether a flat plan covers the calls. `unknown` is a line of its own: it is never counted as billed, nor as covered. */
 export const COVERED = ['plan', 'metered', 'unknown'] as const
@@ -86,10 +86,6 @@ export type Bucket = BucketKey & {
 export const bucketId = (b: BucketKey, tags: string = tagsKey(b.tags)): string =>
   `${b.quarter} ${b.client} ${b.provider} ${b.model} ${b.long ? 1 : 0} ${b.covered} ${b.rate} ${tags}`
 
-/** The UTC day of a moment, YYYY-MM-DD. */
-export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
-/** The first millisecond of a UTC day. */
-export const dayStart = (day: string): number => Date.parse(`${day}T00:00:00Z`)
 /** The quarter hour of its UTC day that a moment lies in. */
 export const quarterOf = (atMs: number): number => Math.floor((((atMs % DAY_MS) + DAY_MS) % DAY_MS) / QUARTER_MS)
 /** The first millisecond of a quarter hour. */
@@ -168,7 +164,7 @@ export function bucketsByDay(calls: Iterable<PricedMeteredCall>): Map<string, Bu
     }
     addBucket(byId, bucket, bucketId(bucket, key))
   }
-  return new Map([...days].sort(([a], [b]) => a - b).map(([day, byId]) => [dayOf(day * DAY_MS), inOrder(byId)]))
+  return new Map([...days].sort(([a], [b]) => a - b).map(([day, byId]) => [utcDay(day * DAY_MS), inOrder(byId)]))
 }
 
 /** Adds up what has one key; sorted, see above. */

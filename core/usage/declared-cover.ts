@@ -1,5 +1,5 @@
+import { utcDay } from '#core/day.ts'
 import type { Covered, UsageClient } from './bucket.ts'
-import { dayOf } from './bucket.ts'
 
 /** What may be declared: that a plan covers a client's calls, or that each of them is paid for. */
 export const DECLARABLE = ['plan', 'metered'] as const satisfies readonly Covered[]
@@ -16,7 +16,7 @@ export function declaredCover(
 ): Declarable | undefined {
   const spans = declared?.[client as UsageClient]
   if (spans === undefined) return undefined
-  const day = dayOf(atMs)
+  const day = utcDay(atMs)
   return spans.findLast(({ from }) => from <= day)?.is
 }
 

@@ -1,5 +1,6 @@
+import { utcDay } from '#core/day.ts'
 import { findPriced, type Provider, priceBucket, priceCall, type Rates } from '#core/pricing.ts'
-import { dayOf, type MeteredCall, modelId, type PricedMeteredCall, providerName } from './bucket.ts'
+import { type MeteredCall, modelId, type PricedMeteredCall, providerName } from './bucket.ts'
 
 /** A call as a collector knows it: `provider` where the client records it. */
 export type UnpricedCall = Omit<MeteredCall, 'provider'> & { provider?: string | undefined }
@@ -15,7 +16,7 @@ export function priceMetered(rates: Rates, call: UnpricedCall, { isSum = false }
   const provider: Provider = providerName(named)
   const { atMs, tokens } = call
   const { picoUsd, rate, long } = isSum
-    ? priceBucket(rates, { model, provider, day: dayOf(atMs), long: false, tokens })
+    ? priceBucket(rates, { model, provider, day: utcDay(atMs), long: false, tokens })
     : priceCall(rates, { model, provider, atMs, tokens })
   return { ...call, model, provider, picoUsd, rate, long }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { utf8 } from '#core/bytes.ts'
+import { dayStart } from '#core/day.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import { canonicalJson } from '#core/json.ts'
@@ -21,7 +22,6 @@ import {
   bucketId,
   COVERED,
   coarsen,
-  dayStart,
   MODEL_ID,
   QUARTERS_PER_DAY,
   RATE_KINDS,

@@ -1,3 +1,4 @@
+import { addDays, daysOfMonth } from '#core/day.ts'
 import { type FocusRow, focusCsvHead, focusCsvLine, focusJson } from '#core/focus.ts'
 import type { FocusAsked, FocusExport } from '../features/spend/focus-export.ts'
 import { oneOf } from './query.ts'
@@ -34,9 +35,9 @@ export const isKnown = (request: Request, etag: string): boolean =>
 
 /** `2026-11` for a whole month, else `2026-11-01-to-2026-11-15`, both ends in it. */
 function rangeName({ from, to }: FocusExport['range']): string {
-  const next = new Date(Date.UTC(Number(from.slice(0, 4)), Number(from.slice(5, 7)), 1)).toISOString().slice(0, 10)
-  if (from.endsWith('-01') && to === next) return from.slice(0, 7)
-  return `${from}-to-${new Date(Date.parse(`${to}T00:00:00Z`) - 1).toISOString().slice(0, 10)}`
+  const month = from.slice(0, 7)
+  if (from.endsWith('-01') && to === daysOfMonth(month).to) return month
+  return `${from}-to-${addDays(to, -1)}`
 }
 
 /** Rows as text, a piece at a time and only as fast as it is taken. What fails on the way breaks the file off, and the caller sees it. */

@@ -1,4 +1,5 @@
 import { csvText } from '#core/csv.ts'
+import { monthWords } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { moneyText } from '#core/spend/round.ts'
 import type { ClosedStatement } from '#core/spend/statement.ts'
@@ -77,7 +78,3 @@ function partsOf({ lines }: ClosedStatement): [Part, bigint][] {
   }
   return PARTS.flatMap(part => (sums.has(part) ? [[part, sums.get(part)!]] : []))
 }
-
-/** `November 2026`. */
-const monthWords = (month: string): string =>
-  new Date(`${month}-01T00:00:00Z`).toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })

@@ -3,13 +3,13 @@ import { askedPath, csvFields, drillInto, readSpendAsked, reportInput } from '#a
 import {
   monthOf,
   periodBefore,
-  periodOfMonth,
   periodQuery,
   periodWords,
   readPeriodAsked,
   startsOf,
   stepFor,
 } from '#app/(console)/[org]/spend/period.ts'
+import { daysOfMonth } from '#core/day.ts'
 
 const TODAY = '2026-11-30'
 
@@ -38,7 +38,7 @@ describe('a period in an address', () => {
   })
 
   it('comes back from its own address', () => {
-    for (const period of [periodOfMonth('2026-11'), periodOfMonth('2024-02'), { from: '2026-01-31', to: '2026-02-02' }])
+    for (const period of [daysOfMonth('2026-11'), daysOfMonth('2024-02'), { from: '2026-01-31', to: '2026-02-02' }])
       expect(readPeriodAsked(periodQuery(period, TODAY), TODAY)).toEqual(period)
   })
 
@@ -52,7 +52,7 @@ describe('a period in an address', () => {
 
 describe('steps of a chart', () => {
   it('hold every day of the period once, days without spend too', () => {
-    const starts = startsOf(periodOfMonth('2028-02'), 'day')
+    const starts = startsOf(daysOfMonth('2028-02'), 'day')
     expect(starts).toHaveLength(29)
     expect([starts[0], starts.at(-1)]).toEqual(['2028-02-01', '2028-02-29'])
   })
@@ -78,7 +78,7 @@ describe('steps of a chart', () => {
 describe('the period before', () => {
   it('is the month before a month, and as many days before any other', () => {
     const now = Date.parse('2027-05-01T00:00:00Z')
-    expect(periodBefore(periodOfMonth('2026-03'), 'UTC', now)).toEqual({
+    expect(periodBefore(daysOfMonth('2026-03'), 'UTC', now)).toEqual({
       from: '2026-02-01',
       to: '2026-03-01',
       soFar: false,
@@ -92,7 +92,7 @@ describe('the period before', () => {
 
   it('of one that is under way is as long as what has passed of it, on the zone’s clock', () => {
     const now = Date.parse('2026-11-30T17:52:00Z')
-    expect(periodBefore(periodOfMonth('2026-11'), 'Europe/Amsterdam', now)).toEqual({
+    expect(periodBefore(daysOfMonth('2026-11'), 'Europe/Amsterdam', now)).toEqual({
       from: '2026-10-01',
       to: '2026-10-30T18:45',
       soFar: true,
@@ -101,7 +101,7 @@ describe('the period before', () => {
 
   it('never reaches into the period itself', () => {
     const now = Date.parse('2026-03-31T12:00:00Z')
-    expect(periodBefore(periodOfMonth('2026-03'), 'UTC', now).to).toBe('2026-03-01T00:00')
+    expect(periodBefore(daysOfMonth('2026-03'), 'UTC', now).to).toBe('2026-03-01T00:00')
   })
 })
 

@@ -5,6 +5,7 @@ import { PageHeader } from '#app/_ui/page-header.tsx'
 import { StatTile, StatTiles } from '#app/_ui/stat-tile.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { dateAt } from '#core/budget/window.ts'
+import { daysOfMonth } from '#core/day.ts'
 import { type Right, rightsOf } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
@@ -14,7 +15,6 @@ import type { Overview } from './outputs.ts'
 import { titled } from './page-title.ts'
 import { RecentCard } from './recent-card.tsx'
 import { SetupCard } from './setup-card.tsx'
-import { periodOfMonth } from './spend/period.ts'
 import { SpendTile } from './spend-tile.tsx'
 import { WaitingCard } from './waiting-card.tsx'
 
@@ -93,7 +93,7 @@ export default async function OverviewPage({ params }: { params: Promise<{ org: 
 async function spendThisMonth(org: string) {
   const caller = await api()
   const { zone } = await caller.spend.keys({ org })
-  return caller.spend.report({ org, ...periodOfMonth(dateAt(zone, Date.now()).slice(0, 7)), by: 'tenant' })
+  return caller.spend.report({ org, ...daysOfMonth(dateAt(zone, Date.now()).slice(0, 7)), by: 'tenant' })
 }
 
 function waitingNote({ waiting }: Overview) {

@@ -1,6 +1,7 @@
 import { windowAt } from '#core/budget/window.ts'
+import { utcDay } from '#core/day.ts'
 import { formatDecimal } from '#core/decimal.ts'
-import { hasRateSince, utcDay } from '#core/spend/exchange.ts'
+import { hasRateSince } from '#core/spend/exchange.ts'
 import type { Db, Tx } from '../../db.ts'
 import { enqueue } from '../../jobs/queue.ts'
 import { budgetsInForce, type InForce } from './in-force.ts'

@@ -1,3 +1,4 @@
+import { addDays, daysOfMonth } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import type { InvoiceLine } from '#core/invoice/line.ts'
 import { type Reconciliation, reconcile } from '#core/invoice/reconcile.ts'
@@ -24,10 +25,7 @@ export type Difference = {
 }
 
 /** The last UTC day of a month, by whose exchange rate its sums are converted. */
-export function lastDay(month: string): string {
-  const [year, number] = month.split('-').map(Number) as [number, number]
-  return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10)
-}
+export const lastDay = (month: string): string => addDays(daysOfMonth(month).to, -1)
 
 /** Ours by day, in the invoice's currency. @throws AppError BAD_INPUT where a day has no exchange rate */
 async function ownIn(db: Tx, orgId: string, { provider, month, currency }: InvoiceOf, exchange: ExchangeRates) {

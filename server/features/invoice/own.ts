@@ -1,3 +1,4 @@
+import { daysOfMonth } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import type { OwnAmount } from '#core/invoice/reconcile.ts'
 import { unitPrices } from '#core/pricing.ts'
@@ -24,9 +25,7 @@ const KEPT_MOST = 100
 
 /** Sums an organisation's usage of a provider in a month. Read anew only when usage, prices or the zone have changed since. */
 export async function ownOfMonth(db: Tx, orgId: string, provider: string, month: string): Promise<OwnMonth> {
-  const [year, number] = month.split('-').map(Number) as [number, number]
-  const from = `${month}-01`
-  const to = new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 10)
+  const { from, to } = daysOfMonth(month)
   const [state] = await db.$queryRaw<{ mark: string }[]>`
     select md5(coalesce(string_agg(concat_ws(' ', "machineId", day, digest, cost, "ruleVersion"), ',' order by day, "machineId"), '')) as mark
     from "UsageDay" where "orgId" = ${orgId} and day >= ${from}::date and day < ${to}::date`

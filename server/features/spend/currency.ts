@@ -1,13 +1,6 @@
+import { utcDay } from '#core/day.ts'
 import { formatDecimal } from '#core/decimal.ts'
-import {
-  type ExchangeRates,
-  hasRateSince,
-  perUsdOn,
-  picoOf,
-  picoParts,
-  ratesSince,
-  utcDay,
-} from '#core/spend/exchange.ts'
+import { type ExchangeRates, hasRateSince, perUsdOn, picoOf, picoParts, ratesSince } from '#core/spend/exchange.ts'
 import type { SpendRow } from '#core/spend/group.ts'
 import type { Tx } from '../../db.ts'
 import { budgetsInForce } from '../budget/in-force.ts'

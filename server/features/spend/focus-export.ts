@@ -1,11 +1,11 @@
 import type { MemberActor, TokenActor } from '#core/actor.ts'
+import { DAY_MS, dayStart, daysOfMonth, isDay } from '#core/day.ts'
 import { AppError } from '#core/error.ts'
 import { type FocusRow, focusJson } from '#core/focus.ts'
 import { type FocusAccount, focusPrices, focusRows } from '#core/focus-rows.ts'
 import { FOCUS_DAYS_MAX } from '#core/limits.ts'
 import { RATE_CARD } from '#core/rate-card/built-in.ts'
 import { perUsdOn } from '#core/spend/exchange.ts'
-import { DAY_MS, dayStart } from '#core/usage/bucket.ts'
 import { budgetsInForce } from '../budget/in-force.ts'
 import type { FeatureContext } from '../context.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
@@ -97,7 +97,6 @@ async function* rowsOf(
   yield* corrections
 }
 
-const DAY = /^\d{4}-\d\d-\d\d$/
 const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
 
 /** A month, or days of which the last is not in it any more; all of UTC. */
@@ -106,8 +105,7 @@ export function readRange({ month, from, to }: Partial<DayRange> & { month?: str
     if (from !== undefined || to !== undefined)
       throw new AppError('BAD_INPUT', 'Ask for a month, or for days from and to, not for both.')
     if (!MONTH.test(month)) throw new AppError('BAD_INPUT', 'month is not a month, such as 2026-11.')
-    const [year, number] = month.split('-').map(Number) as [number, number]
-    return { from: `${month}-01`, to: new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 10) }
+    return daysOfMonth(month)
   }
   if (from === undefined || to === undefined)
     throw new AppError('BAD_INPUT', 'Say which days: month=2026-11, or from=2026-11-01 and to=2026-12-01.')
@@ -115,15 +113,10 @@ export function readRange({ month, from, to }: Partial<DayRange> & { month?: str
     ['from', from],
     ['to', to],
   ] as const)
-    if (!DAY.test(text) || !isDay(text)) throw new AppError('BAD_INPUT', `${name} is not a day, such as 2026-11-01.`)
+    if (!isDay(text)) throw new AppError('BAD_INPUT', `${name} is not a day, such as 2026-11-01.`)
   const days = (dayStart(to) - dayStart(from)) / DAY_MS
   if (days < 1) throw new AppError('BAD_INPUT', 'The days end before they begin; to is the first that is not in them.')
   if (days > FOCUS_DAYS_MAX)
     throw new AppError('TOO_LARGE', `That is more than ${FOCUS_DAYS_MAX} days.`, { remedy: 'Ask for a year at most.' })
   return { from, to }
-}
-
-function isDay(text: string): boolean {
-  const ms = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
 }

@@ -1,5 +1,5 @@
+import { addDays, daysOfMonth } from '#core/day.ts'
 import { AppError } from '#core/error.ts'
-import { DAY_MS } from '#core/usage/bucket.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 
@@ -75,10 +75,10 @@ function periodOf(zone: string, { from, to, first, last, firstAt, lastAt, before
   // Not one whole day: all of it comes from the buckets.
   if (first >= last) return { zone, from, to, months: { from: first, to: first }, days: [], ends: [{ from, to }] }
   const ends = [
-    { from, to: firstAt, of: { day: dayBefore(first), from: beforeAt, to: firstAt } },
+    { from, to: firstAt, of: { day: addDays(first, -1), from: beforeAt, to: firstAt } },
     { from: lastAt, to, of: { day: last, from: lastAt, to: afterAt } },
   ].filter(end => end.from < end.to)
-  const firstMonth = first.endsWith('-01') ? first : nextMonth(first)
+  const firstMonth = first.endsWith('-01') ? first : daysOfMonth(first.slice(0, 7)).to
   const lastMonth = `${last.slice(0, 7)}-01`
   if (firstMonth >= lastMonth)
     return { zone, from, to, months: { from: first, to: first }, days: [{ from: first, to: last }], ends }
@@ -87,13 +87,6 @@ function periodOf(zone: string, { from, to, first, last, firstAt, lastAt, before
     { from: lastMonth, to: last },
   ].filter(part => part.from < part.to)
   return { zone, from, to, months: { from: firstMonth, to: lastMonth }, days, ends }
-}
-
-const dayBefore = (day: string): string => new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10)
-
-function nextMonth(day: string): string {
-  const [year, month] = day.split('-').map(Number) as [number, number]
-  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10)
 }
 
 /** The same period without months, for steps that are shorter; or of buckets alone. */

@@ -1,6 +1,7 @@
+import { addDays, DAY_MS, utcDay } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { type Dimension, type Filter, OWN_DIMENSIONS, type SpendRow } from '#core/spend/group.ts'
-import { type Covered, DAY_MS, QUARTERS_PER_DAY, type RateKind } from '#core/usage/bucket.ts'
+import { type Covered, QUARTERS_PER_DAY, type RateKind } from '#core/usage/bucket.ts'
 import { type RenameMap, renamedValue } from '#core/usage/renames.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
@@ -75,7 +76,7 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
     from (${join(parts, ' union all ')}) u join "UsageSeries" s on s."orgId" = ${orgId} and s.id = u."seriesId"
     ${where.length > 0 ? sql`where ${join(where, ' and ')}` : empty}
     group by ${groups} having sum(u.calls) <> 0`)
-  const first = asked.period.from.toISOString().slice(0, 10)
+  const first = utcDay(asked.period.from.getTime())
   return rows.map(row => ({
     ...spendRow(row, by, step),
     ...(isRated ? { rateDay: row.rated === 0 ? first : rateDays[row.rated! - 1]! } : {}),
@@ -150,7 +151,7 @@ function partsOf(
     const rest = from > of.from ? { from: of.from, to: from } : { from: to, to: of.to }
     // the larger part of a date is its total less the smaller part
     if (to.getTime() - from.getTime() > rest.to.getTime() - rest.from.getTime()) {
-      parts.push(...totals('day', { from: of.day, to: dayAfter(of.day) }))
+      parts.push(...totals('day', { from: of.day, to: addDays(of.day, 1) }))
       quarters(rest, of.day, TAKEN_OFF)
     } else quarters({ from, to }, of.day, SUMS)
   }
@@ -159,14 +160,12 @@ function partsOf(
 
 const list = (days: readonly string[]): string => `{${days.join(',')}}`
 
-const dayAfter = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
-
 type UtcDays = { first: string; last: string; within?: [from: number, to: number] }
 
 /** A stretch of time as UTC days: the whole ones together, and of those at its ends the quarter hours. */
 function utcDays({ from, to }: { from: Date; to: Date }): UtcDays[] {
   const [start, end] = [from.getTime() / QUARTER_MS, to.getTime() / QUARTER_MS]
-  const dayOf = (quarter: number) => new Date(quarter * QUARTER_MS).toISOString().slice(0, 10)
+  const dayOf = (quarter: number) => utcDay(quarter * QUARTER_MS)
   const part = (a: number, b: number): UtcDays => {
     const midnight = Math.floor(a / QUARTERS_PER_DAY) * QUARTERS_PER_DAY
     return { first: dayOf(a), last: dayOf(a), within: [a - midnight, b - midnight] }

@@ -1,6 +1,7 @@
 import type { Basis } from '#core/budget/budget.ts'
+import { addMonths, utcDay } from '#core/day.ts'
 import type { SharedRule } from '#core/spend/draw.ts'
-import { type ExchangeRates, ratesSince, utcDay } from '#core/spend/exchange.ts'
+import { type ExchangeRates, ratesSince } from '#core/spend/exchange.ts'
 import type { Dimension } from '#core/spend/group.ts'
 import type { DatedRow } from '#core/spend/statement-lines.ts'
 import { NO_RENAMES, type RenameMap, renamedTags } from '#core/usage/renames.ts'
@@ -25,10 +26,7 @@ export type BookMonth = {
   tenants: readonly string[] | undefined
 }
 
-export const nextMonth = (month: string): string => {
-  const [year, number] = month.split('-').map(Number) as [number, number]
-  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7)
-}
+export const nextMonth = (month: string): string => addMonths(month, 1)
 
 /** How far statements reach back at the most: one day of a clock that stood at 1999 makes no list of centuries. */
 const MONTHS_MOST = 240

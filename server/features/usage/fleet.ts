@@ -1,4 +1,4 @@
-import { DAY_MS } from '#core/usage/bucket.ts'
+import { DAY_MS, utcDay } from '#core/day.ts'
 import type { Db, Tx } from '../../db.ts'
 
 const FIGURES = [
@@ -48,7 +48,7 @@ export async function makeFleetTotals(
   now: Date,
   failed?: (error: unknown, orgId: string) => void,
 ): Promise<number> {
-  const before = new Date(now.getTime() - 2 * DAY_MS).toISOString().slice(0, 10)
+  const before = utcDay(now.getTime() - 2 * DAY_MS)
   const out = new Set<string>()
   for (let made = 0; ; ) {
     const dates = await db.$queryRaw<StaleDate[]>`

@@ -1,9 +1,10 @@
 /** Prices, and what has none, as rows of files. */
+
 import type { MemberActor } from '#core/actor.ts'
 import type { CsvValue } from '#core/csv.ts'
+import { DAY_MS, utcDay } from '#core/day.ts'
 import { PRICE_AXES } from '#core/pricing.ts'
 import { PRICE_KEYS } from '#core/rules/read-rates.ts'
-import { DAY_MS, dayOf } from '#core/usage/bucket.ts'
 import type { FeatureContext } from '../context.ts'
 import { allPrices, ownPrices } from './rate-card.ts'
 import { previewReprice } from './reprice-preview.ts'
@@ -140,6 +141,6 @@ export async function repriceSheet(ctx: Ctx, query: URLSearchParams): Promise<Sh
 
 /** `from` and `to` of an address; a year until today, or so many days further, where they are not given. */
 export function daysOf(ctx: Pick<Ctx, 'now'>, query: URLSearchParams, ahead: number): { from: string; to: string } {
-  const to = query.get('to')?.slice(0, 20) || dayOf(ctx.now.getTime() + ahead * DAY_MS)
-  return { from: query.get('from')?.slice(0, 20) || dayOf(ctx.now.getTime() - 365 * DAY_MS), to }
+  const to = query.get('to')?.slice(0, 20) || utcDay(ctx.now.getTime() + ahead * DAY_MS)
+  return { from: query.get('from')?.slice(0, 20) || utcDay(ctx.now.getTime() - 365 * DAY_MS), to }
 }

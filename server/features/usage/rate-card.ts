@@ -1,5 +1,6 @@
 import type { MemberActor } from '#core/actor.ts'
 import type { JsonObject } from '#core/boundary/rule.ts'
+import { DAY_MS, utcDay } from '#core/day.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import {
   type CompiledEntry,
@@ -10,7 +11,6 @@ import {
   type Rates,
 } from '#core/pricing.ts'
 import { rateToJson, unpricedToJson } from '#core/rules/json.ts'
-import { DAY_MS, dayOf } from '#core/usage/bucket.ts'
 import type { FeatureContext } from '../context.ts'
 import { ratesInForce, spendInForce } from './in-force.ts'
 
@@ -75,8 +75,8 @@ function datedPrices({ entries, fromEver }: CompiledRow, now: Date): DatedPrices
     const ends = entry.untilMs !== undefined && (endMs === undefined || entry.untilMs < endMs) ? entry.untilMs : endMs
     return {
       whose: entry.kind,
-      from: Number.isFinite(entry.fromMs) && !(i === 0 && fromEver) ? dayOf(entry.fromMs) : null,
-      until: ends === undefined ? null : dayOf(ends),
+      from: Number.isFinite(entry.fromMs) && !(i === 0 && fromEver) ? utcDay(entry.fromMs) : null,
+      until: ends === undefined ? null : utcDay(ends),
       prices: shownPrices(entry.rates),
       long: entry.long ? { above: entry.long.above, prices: shownPrices(entry.long.rates) } : null,
       now: entry === current && (ends === undefined || ends > at),
@@ -111,7 +111,7 @@ export async function listPrices(ctx: Ctx, { search = '', provider, page = 1 }: 
 export async function ownPrices({ db, actor, now }: Ctx) {
   const { rates: own, unpriced, version } = await spendInForce(db, actor.orgId)
   const { rates } = await ratesInForce(db, actor.orgId)
-  const today = dayOf(now.getTime())
+  const today = utcDay(now.getTime())
   const policy = unpriced ?? DEFAULT_UNPRICED
   return {
     version,
@@ -131,6 +131,6 @@ export async function ownPrices({ db, actor, now }: Ctx) {
     /** The bound for a model without a price, and the model that sets it on each axis. */
     bound: { prices: shownPrices(rates.bound.rates), setBy: rates.bound.setBy },
     today,
-    tomorrow: dayOf(now.getTime() + DAY_MS),
+    tomorrow: utcDay(now.getTime() + DAY_MS),
   }
 }

@@ -1,9 +1,9 @@
+import { DAY_MS, dayStart } from '#core/day.ts'
 import type { Rates } from '#core/pricing.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
 import type { RuleSet } from '#core/rule-set.ts'
 import { readSpend } from '#core/rules/json.ts'
 import { rateRows } from '#core/rules/read-rates.ts'
-import { DAY_MS, dayStart } from '#core/usage/bucket.ts'
 import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
 

@@ -1,4 +1,4 @@
-import { DAY_MS, dayOf } from '#core/usage/bucket.ts'
+import { DAY_MS, utcDay } from '#core/day.ts'
 import type { Db } from '../../db.ts'
 import { log } from '../../log.ts'
 import { makeFleetTotals } from './fleet.ts'
@@ -10,7 +10,7 @@ import { releaseQuarantine } from './quarantine.ts'
  * fails of one organisation is logged and keeps nobody else waiting.
  */
 export async function sweepUsage(db: Db, now: Date, random: (bytes: number) => Uint8Array): Promise<void> {
-  await makeMonths(db, [dayOf(now.getTime()), dayOf(now.getTime() + 31 * DAY_MS)])
+  await makeMonths(db, [utcDay(now.getTime()), utcDay(now.getTime() + 31 * DAY_MS)])
   await releaseQuarantine({ db, now, random }, (error, org) => log.error('usage.release_failed', error, { org }))
   await makeFleetTotals(db, now, (error, org) => log.error('usage.totals_failed', error, { org }))
 }

@@ -1,10 +1,11 @@
 import type { MachineActor } from '#core/actor.ts'
 import { base64url, fromBase64url, utf8 } from '#core/bytes.ts'
+import { dayStart } from '#core/day.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import { UPLOAD_AHEAD_MS } from '#core/limits.ts'
 import { priceBucket } from '#core/pricing.ts'
-import { dayStart, quarterStart } from '#core/usage/bucket.ts'
+import { quarterStart } from '#core/usage/bucket.ts'
 import {
   type DayState,
   dayText,

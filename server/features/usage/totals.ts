@@ -1,3 +1,4 @@
+import { addDays } from '#core/day.ts'
 import type { Tx } from '../../db.ts'
 import { markStale } from './fleet.ts'
 
@@ -48,7 +49,7 @@ export async function retotal(tx: Tx, { orgId, machineId }: MachineKey, zone: st
     `select date_trunc('month', start)::date as start, "seriesId", ${SUMS} from "UsageTotal"
      where "orgId" = $1 and zone = $3 and span = 'day' and start = any($5::date[]) and "machineId" = $2 group by 1, 2`,
     months,
-    months.flatMap(daysOfMonth),
+    months.flatMap(allOfMonth),
   )
 }
 
@@ -62,16 +63,13 @@ async function localDays(tx: Tx, zone: string, days: string[]): Promise<string[]
   return rows.map(row => row.day)
 }
 
-const DAY_MS = 24 * 3600_000
-const shifted = (day: string, by: number) => new Date(Date.parse(day) + by * DAY_MS).toISOString().slice(0, 10)
-
 /** UTC days that may reach into dates of a zone. */
 const around = (local: readonly string[]): string[] => [
-  ...new Set(local.flatMap(day => [shifted(day, -1), day, shifted(day, 1)])),
+  ...new Set(local.flatMap(day => [addDays(day, -1), day, addDays(day, 1)])),
 ]
 
-function daysOfMonth(first: string): string[] {
+function allOfMonth(first: string): string[] {
   const days: string[] = []
-  for (let day = first; day.slice(0, 7) === first.slice(0, 7); day = shifted(day, 1)) days.push(day)
+  for (let day = first; day.slice(0, 7) === first.slice(0, 7); day = addDays(day, 1)) days.push(day)
   return days
 }

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type DaySpend, forecast } from '#core/budget/forecast.ts'
 import { windowAt } from '#core/budget/window.ts'
-import { DAY_MS, dateText } from '#core/budget/zone.ts'
+import { dateText } from '#core/budget/zone.ts'
+import { DAY_MS } from '#core/day.ts'
 
 const ZONE = 'Europe/Amsterdam'
 const day = (date: string) => Date.parse(`${date}T00:00:00Z`) / DAY_MS

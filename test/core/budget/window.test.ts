@@ -12,7 +12,8 @@ import {
   windowsBetween,
   windowText,
 } from '#core/budget/window.ts'
-import { DAY_MS, isZone, wallMs, weekdayOf, zoneNames } from '#core/budget/zone.ts'
+import { isZone, wallMs, weekdayOf, zoneNames } from '#core/budget/zone.ts'
+import { DAY_MS } from '#core/day.ts'
 
 const HOUR = 3_600_000
 const QUARTER = 15 * 60_000

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
+import { DAY_MS } from '#core/day.ts'
 import { NO_TOKENS, PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
-import { COVERED, DAY_MS, USAGE_CLIENTS } from '#core/usage/bucket.ts'
+import { COVERED, USAGE_CLIENTS } from '#core/usage/bucket.ts'
 import type { UnpricedCall } from '#core/usage/price-metered.ts'
 
 export const DAY = Date.parse('2026-11-29T00:00:00Z')

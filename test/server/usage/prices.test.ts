@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { DAY_MS, dayOf as utcDay } from '#core/usage/bucket.ts'
+import { DAY_MS, utcDay } from '#core/day.ts'
 import type { UsageDay } from '#core/usage/upload.ts'
 import { spendReport } from '#server/features/spend/report.ts'
 import { repriceUsage } from '#server/features/usage/reprice.ts'

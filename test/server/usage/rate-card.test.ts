@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS, utcDay } from '#core/day.ts'
 import { RATE_CARD } from '#core/rate-card/built-in.ts'
-import { DAY_MS, dayOf as utcDay } from '#core/usage/bucket.ts'
 import { currentRuleSet } from '#server/features/rule-set-history.ts'
 import { editSpendRules } from '#server/features/spend/edit-rules.ts'
 import { spendReport } from '#server/features/spend/report.ts'

@@ -1,14 +1,9 @@
 /** What the list is narrowed to, as it stands in the address. */
+import { DAY_MS, dayStart, isDay } from '#core/day.ts'
 export type AuditFilter = { kind?: string; actor?: string; subject?: string; from?: string; to?: string }
 
-const DAY_MS = 24 * 3600_000
-const DAY = /^\d{4}-\d\d-\d\d$/
-
-function startOf(day: string | undefined): Date | undefined {
-  if (!day || !DAY.test(day)) return undefined
-  const at = new Date(`${day}T00:00:00Z`)
-  return Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== day ? undefined : at
-}
+const startOf = (day: string | undefined): Date | undefined =>
+  day !== undefined && isDay(day) ? new Date(dayStart(day)) : undefined
 
 /** Whole days of UTC, both ends included: the moment of the first and the moment after the last. A day that is none is left out. */
 export function daysBetween({ from, to }: Pick<AuditFilter, 'from' | 'to'>): { from?: Date; to?: Date } {

@@ -3,10 +3,11 @@ import { Button } from '#app/_ui/button.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { Menu, MenuItem } from '#app/_ui/menu.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
+import { addDays, addMonths, daysOfMonth, monthWords } from '#core/day.ts'
 import type { Dimension } from '#core/spend/group.ts'
 import { askedFields, askedPath, dimensionName, dimensionWord, noneName, type SpendAsked } from './asked.ts'
 import { LinkSegments } from './link-segments.tsx'
-import { addDays, addMonths, monthOf, monthWords, periodOfMonth, periodWords } from './period.ts'
+import { monthOf, periodWords } from './period.ts'
 
 /** Months that the menu offers; older ones are reached by dates. */
 const MONTHS_MOST = 18
@@ -32,7 +33,7 @@ export function Controls({ base, asked, today, zone, firstMonth, dimensions, nam
   const months: string[] = []
   for (let one = thisMonth; months.length < MONTHS_MOST && one >= (firstMonth ?? thisMonth); one = addMonths(one, -1))
     months.push(one)
-  const monthHref = (one: string) => to({ period: periodOfMonth(one) })
+  const monthHref = (one: string) => to({ period: daysOfMonth(one) })
   return (
     <section aria-label="What is shown" className="mb-4 grid gap-3">
       <div className="flex flex-wrap items-end gap-x-4 gap-y-3">

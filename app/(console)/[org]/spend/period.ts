@@ -1,51 +1,23 @@
 /** Periods of whole days on the organisation's clock, as pages ask for them. Days are texts, `2026-11-01`; `to` is the first not in it. */
+
 import { wallMs } from '#core/budget/zone.ts'
+import { addDays, addMonths, DAY_MS, dayStart, daysOfMonth, isDay, monthWords } from '#core/day.ts'
 
 export type DayPeriod = { from: string; to: string }
 export type ChartStep = 'hour' | 'day' | 'week' | 'month'
 
-const DAY_MS = 86_400_000
 const QUARTER_MS = 900_000
-const DAY = /^\d{4}-\d\d-\d\d$/
 const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
 const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
-const LONG = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-] as const
 /** A longer one is cut to this: two hundred months would be no chart. */
 const MAX_DAYS = 3660
 
-const msOf = (day: string): number => Date.parse(`${day}T00:00:00Z`)
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
-const daysIn = ({ from, to }: DayPeriod): number => (msOf(to) - msOf(from)) / DAY_MS
-
-export const addDays = (day: string, days: number): string => dayOf(msOf(day) + days * DAY_MS)
-export const isDay = (text: string | undefined): text is string =>
-  text !== undefined && DAY.test(text) && !Number.isNaN(msOf(text)) && dayOf(msOf(text)) === text
-
-/** The month that lies so many after another: `2026-11` and -1 is `2026-10`. */
-export function addMonths(month: string, months: number): string {
-  const [year, number] = month.split('-').map(Number) as [number, number]
-  return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
-}
-
-export const periodOfMonth = (month: string): DayPeriod => ({ from: `${month}-01`, to: `${addMonths(month, 1)}-01` })
+const daysIn = ({ from, to }: DayPeriod): number => (dayStart(to) - dayStart(from)) / DAY_MS
 
 /** The month that a period is exactly; undefined for any other. */
 export function monthOf({ from, to }: DayPeriod): string | undefined {
   const month = from.slice(0, 7)
-  return from.endsWith('-01') && to === periodOfMonth(month).to ? month : undefined
+  return from.endsWith('-01') && to === daysOfMonth(month).to ? month : undefined
 }
 
 /** What an address asks for: `from` and `to`, both ends included, else `month`; this month where neither is one. */
@@ -58,7 +30,7 @@ export function readPeriodAsked(
     const to = addDays(last, 1)
     return daysIn({ from: first, to }) > MAX_DAYS ? { from: addDays(to, -MAX_DAYS), to } : { from: first, to }
   }
-  return periodOfMonth(asked.month !== undefined && MONTH.test(asked.month) ? asked.month : today.slice(0, 7))
+  return daysOfMonth(asked.month !== undefined && MONTH.test(asked.month) ? asked.month : today.slice(0, 7))
 }
 
 /** The same period as an address has it. */
@@ -84,10 +56,10 @@ export function startsOf(period: DayPeriod, step: ChartStep): string[] {
   }
   if (step === 'hour')
     return Array.from({ length: daysIn(period) * 24 }, (_, hour) =>
-      new Date(msOf(period.from) + hour * 3_600_000).toISOString().slice(0, 16),
+      new Date(dayStart(period.from) + hour * 3_600_000).toISOString().slice(0, 16),
     )
   // Weeks begin on Mondays; 1970-01-01 was a Thursday.
-  const first = step === 'week' ? addDays(period.from, -((msOf(period.from) / DAY_MS + 3) % 7)) : period.from
+  const first = step === 'week' ? addDays(period.from, -((dayStart(period.from) / DAY_MS + 3) % 7)) : period.from
   const width = step === 'week' ? 7 : 1
   return Array.from({ length: Math.ceil(daysIn({ from: first, to: period.to }) / width) }, (_, i) =>
     addDays(first, i * width),
@@ -107,18 +79,16 @@ export function periodBefore(
   const before =
     month === undefined
       ? { from: addDays(period.from, -daysIn(period)), to: period.from }
-      : periodOfMonth(addMonths(month, -1))
+      : daysOfMonth(addMonths(month, -1))
   const wall = wallMs(zone, now)
-  const passed = Math.floor((wall - msOf(period.from)) / QUARTER_MS) * QUARTER_MS
-  if (passed < 0 || wall >= msOf(period.to)) return { ...before, soFar: false }
-  const to = new Date(Math.min(msOf(before.from) + passed, msOf(before.to))).toISOString().slice(0, 16)
+  const passed = Math.floor((wall - dayStart(period.from)) / QUARTER_MS) * QUARTER_MS
+  if (passed < 0 || wall >= dayStart(period.to)) return { ...before, soFar: false }
+  const to = new Date(Math.min(dayStart(before.from) + passed, dayStart(before.to))).toISOString().slice(0, 16)
   return { from: before.from, to, soFar: true }
 }
 
 const dayWords = (day: string, year = true) =>
   `${Number(day.slice(8, 10))} ${NAMES[Number(day.slice(5, 7)) - 1]}${year ? ` ${day.slice(0, 4)}` : ''}`
-
-export const monthWords = (month: string): string => `${LONG[Number(month.slice(5, 7)) - 1]} ${month.slice(0, 4)}`
 
 /** `November 2026`, `3 Nov 2026`, `28 Oct 2026 to 3 Nov 2026`. */
 export function periodWords(period: DayPeriod): string {

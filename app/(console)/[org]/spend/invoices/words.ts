@@ -1,11 +1,11 @@
 import type { inferRouterOutputs } from '@trpc/server'
+import { addMonths } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { PROVIDER_NAMES } from '#core/focus-rows.ts'
 import type { Provider } from '#core/pricing.ts'
 import type { AllocationRule } from '#core/spend/allocate.ts'
 import { amountText, moneyText, placesFor, roundParts } from '#core/spend/round.ts'
 import type { AppRouter } from '#server/api/root.ts'
-import { addMonths } from '../period.ts'
 
 type Outputs = inferRouterOutputs<AppRouter>['invoice']
 export type InvoiceRow = Outputs['list'][number]

@@ -2,11 +2,11 @@ import { Card } from '#app/_ui/card.tsx'
 import { Name } from '#app/_ui/name.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
+import { monthWords } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { moneyText } from '#core/spend/round.ts'
 import { CsvLink } from '../../csv-link.tsx'
 import type { RepricePreview } from '../../outputs.ts'
-import { monthWords } from '../period.ts'
 import { providerName } from '../rates/words.ts'
 
 type Row = RepricePreview['rows'][number]

@@ -7,8 +7,8 @@ import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
 import { formatList, formatPlural } from '#app/_ui/format.ts'
 import { toast } from '#app/_ui/toast-store.ts'
+import { monthWords } from '#core/day.ts'
 import { withRemedy } from '../../with-remedy.ts'
-import { monthWords } from '../period.ts'
 
 type Props = { org: string; from: string; to: string; months: readonly string[] }
 

@@ -12,9 +12,10 @@ import { RadioCards } from '#app/_ui/radio-cards.tsx'
 import { Select } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import { monthWords } from '#core/day.ts'
 import { errorRemedy } from '../../app-error.ts'
 import { AllocationPreview } from './allocation-preview.tsx'
-import { type Allocation, monthWords, SHARING, type Tenant } from './words.ts'
+import { type Allocation, SHARING, type Tenant } from './words.ts'
 
 type Of = { key: string; value: string }
 type Props = {

@@ -1,10 +1,11 @@
 import { Card } from '#app/_ui/card.tsx'
 import { KeyValue } from '#app/_ui/key-value.tsx'
+import { monthWords } from '#core/day.ts'
 import { AllocationDialog } from './allocation-dialog.tsx'
 import { ContactDialog } from './contact-dialog.tsx'
 import type { Reader } from './month-card.tsx'
 import { SetUpDialog } from './set-up-dialog.tsx'
-import { basisWords, monthWords, type StatementList } from './words.ts'
+import { basisWords, type StatementList } from './words.ts'
 
 type Props = {
   org: string

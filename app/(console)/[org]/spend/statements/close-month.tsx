@@ -10,9 +10,10 @@ import { Button } from '#app/_ui/button.tsx'
 import { Dialog, DialogClose } from '#app/_ui/dialog.tsx'
 import { formatPlural } from '#app/_ui/format.ts'
 import { toast } from '#app/_ui/toast-store.ts'
+import { monthWords } from '#core/day.ts'
 import { errorRemedy } from '../../app-error.ts'
 import { SignInAgain, type TooOld } from '../../sign-in-again.tsx'
-import { hinderWords, money, monthWords, type StatementRow } from './words.ts'
+import { hinderWords, money, type StatementRow } from './words.ts'
 
 type Props = {
   org: string

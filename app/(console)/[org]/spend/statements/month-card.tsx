@@ -6,20 +6,12 @@ import { Name } from '#app/_ui/name.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { monthWords } from '#core/day.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { columnText } from '#core/spend/round.ts'
 import type { TooOld } from '../../sign-in-again.tsx'
 import { CloseMonth } from './close-month.tsx'
-import {
-  exactMoney,
-  hinderWords,
-  isNothing,
-  type MonthRow,
-  money,
-  monthWords,
-  type StatementRow,
-  sumOf,
-} from './words.ts'
+import { exactMoney, hinderWords, isNothing, type MonthRow, money, type StatementRow, sumOf } from './words.ts'
 
 export type Reader = { mayClose: boolean; mayArrange: boolean; tooOld: TooOld | undefined }
 type Props = { org: string; base: string; month: MonthRow; zone: string; reader: Reader }

@@ -12,8 +12,8 @@ import { RadioCards } from '#app/_ui/radio-cards.tsx'
 import { Select } from '#app/_ui/select.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
 import type { Basis } from '#core/budget/budget.ts'
+import { monthWords } from '#core/day.ts'
 import { errorRemedy } from '../../app-error.ts'
-import { monthWords } from './words.ts'
 
 type Props = { org: string; basis: Basis; firstMonth: string | null; months: readonly string[] }
 

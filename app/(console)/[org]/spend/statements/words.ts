@@ -1,11 +1,11 @@
 import type { inferRouterOutputs } from '@trpc/server'
 import { formatDay, formatList } from '#app/_ui/format.ts'
 import type { Basis } from '#core/budget/budget.ts'
+import { monthWords } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import { minorPlaces } from '#core/spend/exchange.ts'
 import { moneyText } from '#core/spend/round.ts'
 import type { AppRouter } from '#server/api/root.ts'
-import { monthWords } from '../period.ts'
 
 type Outputs = inferRouterOutputs<AppRouter>['statement']
 export type StatementList = Outputs['list']
@@ -75,7 +75,6 @@ export function lineWords(line: Line): string {
 }
 
 /** `November 2026`, of `2026-11`. */
-export { monthWords }
 
 /** Percentages as people wrote them, and the rule in a few words. */
 export const SHARING: readonly { value: Allocation['kind']; label: string; hint: string }[] = [

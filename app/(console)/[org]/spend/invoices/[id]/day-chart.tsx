@@ -1,10 +1,11 @@
 'use client'
 
 import { useId } from 'react'
+import { daysOfMonth } from '#core/day.ts'
 import { moneyText } from '#core/spend/round.ts'
 import { axisMarks, writtenMarks } from '../../axis.ts'
 import { roughly } from '../../figures.ts'
-import { periodOfMonth, startMark, startsOf, startWords } from '../../period.ts'
+import { startMark, startsOf, startWords } from '../../period.ts'
 import { paintOf, SeriesPatterns, Swatch } from '../../series-look.tsx'
 import { type ComparedRow, picoOf } from '../words.ts'
 
@@ -20,7 +21,7 @@ type Props = { month: string; days: readonly ComparedRow[]; currency: string; ti
 export function DayChart({ month, days, currency, title, description }: Props) {
   const id = useId()
   const known = new Map(days.map(day => [day.day, day]))
-  const slots = startsOf(periodOfMonth(month), 'day').map(start => {
+  const slots = startsOf(daysOfMonth(month), 'day').map(start => {
     const row = known.get(start)
     return { start, theirs: picoOf(row?.theirs ?? '0'), ours: picoOf(row?.ours ?? '0') }
   })

@@ -11,9 +11,10 @@ import { Checkbox } from '#app/_ui/checkbox.tsx'
 import { Dialog, DialogClose } from '#app/_ui/dialog.tsx'
 import { formatList } from '#app/_ui/format.ts'
 import { toast } from '#app/_ui/toast-store.ts'
+import { monthWords } from '#core/day.ts'
 import { errorRemedy } from '../../../../app-error.ts'
 import { SignInAgain, type TooOld } from '../../../../sign-in-again.tsx'
-import { type Bill, exactMoney, money, monthWords, type Tenant } from '../../words.ts'
+import { type Bill, exactMoney, money, type Tenant } from '../../words.ts'
 
 type Props = {
   org: string

@@ -4,8 +4,9 @@ import { CopyButton } from '#app/_ui/copy-button.tsx'
 import { formatDateTime, formatList } from '#app/_ui/format.ts'
 import { KeyValue, type KeyValueItem } from '#app/_ui/key-value.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { monthWords } from '#core/day.ts'
 import { ContactDialog } from '../../contact-dialog.tsx'
-import { basisWords, exactMoney, monthWords, type StatementDetail } from '../../words.ts'
+import { basisWords, exactMoney, type StatementDetail } from '../../words.ts'
 import { ResendButton } from './resend-button.tsx'
 
 type Props = { org: string; month: string; detail: StatementDetail; mayArrange: boolean; mayChange: boolean }
