@@ -17,7 +17,7 @@ import {
   readOn,
   Unreadable,
 } from '#agent/clients/record-file.ts'
-import { type FoundUsage, raiseMark } from '#agent/clients/tally.ts'
+import { type FoundUsage, raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
 import { type CodexUsageState, emptyState, partsOf, readRollout, sessionIn } from './rollout.ts'
 
 /** Days of a person's years of work, files of one day, and threads of one session. */
@@ -228,13 +228,7 @@ export const readCodexSession: UsageReader<CodexUsageState>['readSession'] = (
   limits,
 ) => {
   const fresh = emptyState(pricing.rateCard)
-  // other prices: from the start, but never below what was shown
-  const state =
-    before === undefined
-      ? fresh
-      : before.rateCard === pricing.rateCard
-        ? before
-        : { ...fresh, files: unread(before.files), ...(before.mark === undefined ? {} : { mark: before.mark }) }
+  const state = tallyFrom(before, { ...fresh, files: unread(before?.files ?? {}) })
   const found: FoundUsage = { records: new Map(), addedPicoUsd: 0n }
   const context: Context = { price: pricing.price, budget: readBudget(limits?.bytes), found }
   let problem: SessionUsage['problem']
@@ -247,19 +241,7 @@ export const readCodexSession: UsageReader<CodexUsageState>['readSession'] = (
       problem = problemOf(error)
     }
   if (Object.keys(state.threads).length > 0) raiseMark(state)
-  return {
-    state,
-    costPicoUsd: state.mark === undefined ? undefined : BigInt(state.mark),
-    fallback: state.unpriced.length > 0,
-    unpricedModels: [...state.unpriced],
-    ...(state.model === undefined ? {} : { model: state.model }),
-    records: [...found.records.values()],
-    toolUses: [],
-    toolResults: [],
-    fresh: problem === undefined,
-    ...(problem === undefined ? {} : { problem }),
-    more,
-  }
+  return sessionUsage(state, found, { problem, more })
 }
 
 /** The same files, to be read from their starts. */
