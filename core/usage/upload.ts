@@ -24,6 +24,7 @@ import {
   coarsen,
   MODEL_ID,
   QUARTERS_PER_DAY,
+  quarterStart,
   RATE_KINDS,
   USAGE_CLIENTS,
 } from './bucket.ts'
@@ -180,9 +181,12 @@ function placeOf(path: readonly PropertyKey[]): string {
   return place === '' ? 'its top level' : place
 }
 
-/** Whether a day is kept apart: computed later than now, or not yet begun, by more than ten minutes of the control plane's clock. */
-export const isAhead = (usageDay: Pick<UsageDay, 'day' | 'computedAt'>, nowMs: number): boolean =>
-  Date.parse(usageDay.computedAt) > nowMs + UPLOAD_AHEAD_MS || dayStart(usageDay.day) > nowMs + UPLOAD_AHEAD_MS
+/** When a day may be taken at the earliest, by the control plane's clock: ten minutes before the latest moment that it speaks of. */
+export function releaseAt({ day, computedAt, buckets }: Pick<UsageDay, 'day' | 'computedAt' | 'buckets'>): number {
+  let latest = Math.max(Date.parse(computedAt), dayStart(day))
+  for (const { quarter } of buckets) latest = Math.max(latest, quarterStart(day, quarter))
+  return latest - UPLOAD_AHEAD_MS
+}
 
 /** A day of the ledger as it waits to be sent. */
 export type DayToSend = { day: string; computedAt: string; buckets: Bucket[]; unlisted?: Record<string, string> }

@@ -1,15 +1,13 @@
 import type { MachineActor } from '#core/actor.ts'
 import { base64url, fromBase64url, utf8 } from '#core/bytes.ts'
-import { dayStart } from '#core/day.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
-import { UPLOAD_AHEAD_MS } from '#core/limits.ts'
 import { priceBucket } from '#core/pricing.ts'
-import { quarterStart } from '#core/usage/bucket.ts'
 import {
   type DayState,
   dayText,
   openUpload,
+  releaseAt,
   type UsageAnswer,
   type UsageBody,
   type UsageDay,
@@ -111,13 +109,6 @@ async function lockMachine(tx: Tx, { actor }: Ctx): Promise<LockedMachine> {
   if (!row || row.ended)
     throw new AppError('NOT_SIGNED_IN', 'This machine does not belong to the organisation any more.')
   return row
-}
-
-/** When a day may be taken at the earliest: ten minutes before the latest moment that it speaks of. */
-export function releaseAt({ day, computedAt, buckets }: UsageDay): number {
-  let latest = Math.max(Date.parse(computedAt), dayStart(day))
-  for (const { quarter } of buckets) latest = Math.max(latest, quarterStart(day, quarter))
-  return latest - UPLOAD_AHEAD_MS
 }
 
 /** Names a day's content: equal content is an unchanged day. */

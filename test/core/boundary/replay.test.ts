@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { chooseLocalRules } from '#core/boundary/last-good.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { type Observation, replay } from '#core/boundary/replay.ts'
 import { costReading, nameReading } from '#core/figure.ts'
-import { SEED_RULES } from './seed.ts'
 
 const at = Date.parse('2026-11-01T00:00:00Z')
 
@@ -60,42 +58,5 @@ describe('replay', () => {
   it('of nothing is nothing', () => {
     expect(replay(rules, []).held).toEqual({ calls: 0, sessions: 0, machines: 0 })
     expect(replay([], observations)).toEqual({ rules: [], held: { calls: 0, sessions: 0, machines: 0 } })
-  })
-})
-
-describe('chooseLocalRules', () => {
-  const broken = SEED_RULES.replace('require: deny', 'require: denied')
-
-  it('takes a good file, an older good one while it is broken, and none with neither', () => {
-    expect(chooseLocalRules({ text: SEED_RULES, lastGoodText: 'boundaries: []\n' })).toMatchObject({
-      source: 'current',
-      errors: [],
-      rules: { length: 6 },
-    })
-    const kept = chooseLocalRules({ text: broken, lastGoodText: SEED_RULES })
-    expect(kept).toMatchObject({
-      source: 'last-good',
-      rules: { length: 6 },
-      errors: [{ rule: 'plan-floor', line: 13 }],
-    })
-    expect(kept.rules).toEqual(chooseLocalRules({ text: SEED_RULES }).rules)
-    expect(chooseLocalRules({ text: broken })).toMatchObject({
-      source: 'none',
-      rules: [],
-      errors: [{ rule: 'plan-floor' }],
-    })
-    expect(chooseLocalRules({ text: broken, lastGoodText: broken })).toMatchObject({ source: 'none', rules: [] })
-  })
-
-  it('takes a missing file as no rules, without an error', () => {
-    expect(chooseLocalRules({ text: undefined, lastGoodText: SEED_RULES })).toMatchObject({
-      source: 'none',
-      rules: [],
-      errors: [],
-    })
-  })
-
-  it('never applies half a document', () => {
-    expect(chooseLocalRules({ text: broken }).rules).toEqual([])
   })
 })

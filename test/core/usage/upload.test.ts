@@ -6,9 +6,9 @@ import { type Bucket, totalOf } from '#core/usage/bucket.ts'
 import {
   type DayToSend,
   fromWire,
-  isAhead,
   openUpload,
   readUpload,
+  releaseAt,
   splitDays,
   toWire,
   type UsageBucket,
@@ -169,13 +169,13 @@ test('a day stands once in an upload, and there are at most 40', () => {
   expect(() => readUpload(upload({ days: Array.from({ length: 41 }, (_, i) => day(i)) }))).toThrow('days')
 })
 
-test('a day is ahead from ten minutes on, by its computing or by itself', () => {
-  const now = Date.parse('2026-11-30T23:45:00Z')
-  const at = (computedAt: string, day = '2026-11-30') => isAhead({ day, computedAt }, now)
-  expect(at('2026-11-30T23:55:00Z')).toBe(false)
-  expect(at('2026-11-30T23:55:00.001Z')).toBe(true)
-  expect(at('2026-11-30T23:45:00Z', '2026-12-01')).toBe(true)
-  expect(isAhead({ day: '2026-12-01', computedAt: '2026-11-30T23:50:00Z' }, now + 300_000)).toBe(false)
+test('a day is taken ten minutes before the latest of its computing, its start and its quarter hours', () => {
+  const at = (day: string, computedAt: string, quarters: number[] = []) =>
+    new Date(releaseAt({ day, computedAt, buckets: quarters.map(quarter => ({ ...bucket, quarter })) })).toISOString()
+  expect(at('2026-11-30', '2026-11-30T23:55:00.001Z')).toBe('2026-11-30T23:45:00.001Z')
+  expect(at('2026-12-01', '2026-11-30T23:45:00Z')).toBe('2026-11-30T23:50:00.000Z')
+  expect(at('2026-11-30', '2026-11-30T10:00:00Z', [40, 41, 3])).toBe('2026-11-30T10:05:00.000Z')
+  expect(at('2026-11-30', '2026-11-30T10:30:00Z', [40, 41, 3])).toBe('2026-11-30T10:20:00.000Z')
 })
 
 describe('days are split over uploads', () => {
