@@ -39,7 +39,8 @@ const RIGHTS = {
   'credential.make': { from: 'admin', methods: OWN_SIGN_IN },
   'approval.answer': { from: 'member', methods: OWN_OR_CREDENTIAL },
   /** Opens individuals' figures to somebody, with a reason that they see. */
-  'figures.grant': { from: 'owner', methods: OWN_SIGN_IN },
+  'figures.grant': { from: 'owner', methods: OWN_SIGN_IN, fresh: true },
+  'figures.end_grant': { from: 'owner', methods: OWN_SIGN_IN },
   /** Prices usage that was taken anew. */
   'usage.reprice': { from: 'admin', methods: OWN_SIGN_IN },
   /** Freezes a tenant's statement of a month and mails it. */

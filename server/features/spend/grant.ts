@@ -1,7 +1,7 @@
 import type { MemberActor, TokenActor } from '#core/actor.ts'
 import { AppError } from '#core/error.ts'
 import { REASON_MAX } from '#core/limits.ts'
-import { demand, figuresSeenBy } from '#core/permission.ts'
+import { demand, demandFresh, figuresSeenBy } from '#core/permission.ts'
 import { roleAtLeast } from '#core/role.ts'
 import { notify } from '../../bus.ts'
 import { type FeatureContext, newId, notFound } from '../context.ts'
@@ -72,7 +72,7 @@ export type GrantAsked = { holderId: string; subjectId?: string; reason: string;
 /** An owner lets somebody see individuals' figures, one person's or everybody's, for a reason and a time. */
 export async function grantFigures(ctx: FeatureContext, asked: GrantAsked): Promise<{ id: string }> {
   const { actor } = ctx
-  demand(actor, 'figures.grant')
+  demandFresh(actor, 'figures.grant', ctx.now)
   const reason = asked.reason.trim()
   if (reason.length < 3 || reason.length > REASON_MAX)
     throw new AppError(
@@ -127,7 +127,8 @@ export async function endGrant(ctx: FeatureContext, { id }: { id: string }): Pro
     const mine = grant?.holderId === actor.memberId
     if (!grant || !(mine || grant.subjectId === actor.memberId || roleAtLeast(actor.role, 'owner')))
       throw notFound('grant')
-    if (!mine || actor.method === 'device_link') demand(actor, 'figures.grant')
+    // an auditor changes nothing, not even for themselves
+    if (!mine || actor.method === 'device_link' || actor.role === 'auditor') demand(actor, 'figures.end_grant')
     if (grant.endedAt) return
     await tx.figuresGrant.update({ where: { id }, data: { endedAt: ctx.now, endedById: actor.memberId } })
     await notify(tx, { org: actor.orgId, what: 'member' })

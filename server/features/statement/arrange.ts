@@ -31,7 +31,7 @@ function readRule({ key, value, rule }: AllocationAsked, tenants: readonly strin
   checkAllocation(rule, tenants)
   if (rule.kind === 'fixed' && Object.keys(rule.shares).length === 0)
     throw new AppError('BAD_INPUT', 'Write a share for one tenant at least.')
-  if (rule.kind === 'fixed' && key === 'tenant' && value in rule.shares)
+  if (rule.kind === 'fixed' && key === 'tenant' && Object.hasOwn(rule.shares, value))
     throw new AppError('BAD_INPUT', `${value} itself takes no share of what it shares.`)
 }
 

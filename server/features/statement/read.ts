@@ -275,7 +275,7 @@ export type StatementDetail = {
   tenant: BookTenant
   org: string
   bill: DraftBill | ClosedBill
-  /** Of a closed one: who closed it, if the reader may know. */
+  /** Of a closed one: who closed it, by the name that person has now. */
   closedBy: string | null
   mails: { number: number; to: string; queuedAt: Date }[]
   /** Lines about this month on later statements; closed ones of them are billed. */

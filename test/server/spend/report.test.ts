@@ -397,12 +397,33 @@ describe('individuals', () => {
     expect((await ask({ by: 'tenant' }, kim)).rows).toEqual((await ask({ by: 'tenant' }, owner)).rows)
   })
 
+  it('an auditor ends no grant, not even their own; whoever holds another does', async () => {
+    const by = contextOf(db.prisma, owner, NOW)
+    const subjectId = await makeMember(db.prisma, org, 'member', 'Sam')
+    for (const [role, ends] of [
+      ['auditor', 'FORBIDDEN'],
+      ['lead', 'given'],
+    ] as const) {
+      const holder = actorOf(org, await makeMember(db.prisma, org, role, role), role)
+      const { id } = await grantFigures(by, {
+        holderId: holder.memberId,
+        subjectId,
+        reason: 'the year',
+        days: 9,
+      })
+      expect(await refused(endGrant(contextOf(db.prisma, holder, NOW), { id }))).toBe(ends)
+      await endGrant(by, { id })
+    }
+  })
+
   it('a grant opens them to its holder until it ends, is in the ledger, and is seen by whom it is about', async () => {
     const lead = actorOf(org, await makeMember(db.prisma, org, 'lead', 'Lee'), 'lead')
     const by = contextOf(db.prisma, owner, NOW)
     const grant = { holderId: lead.memberId, subjectId: kim.memberId, reason: 'Reviewing the rollout', days: 30 }
     expect(await refused(grantFigures(contextOf(db.prisma, lead, NOW), grant))).toBe('FORBIDDEN')
     expect(await refused(grantFigures(by, { ...grant, reason: ' ' }))).toBe('BAD_INPUT')
+    const old = { ...owner, authnAt: new Date(NOW.getTime() - 11 * 60_000) }
+    expect(await refused(grantFigures(contextOf(db.prisma, old, NOW), grant))).toBe('FORBIDDEN')
     const { id } = await grantFigures(by, grant)
     expect((await ask({ by: 'member' }, lead)).rows.map(row => row.label).sort()).toEqual(['Kim', 'Others'])
     expect(await refused(ask({ filter: { member: [kim.memberId] } }, lead))).toBe('given')

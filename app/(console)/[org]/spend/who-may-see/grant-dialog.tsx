@@ -12,6 +12,7 @@ import { Select, type SelectOption } from '#app/_ui/select.tsx'
 import { TextArea } from '#app/_ui/text-area.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
 import { REASON_MAX } from '#core/limits.ts'
+import { SignInAgain, type TooOld } from '../../sign-in-again.tsx'
 import { withRemedy } from '../../with-remedy.ts'
 
 const SPANS: SelectOption[] = [
@@ -21,8 +22,10 @@ const SPANS: SelectOption[] = [
   { value: '366', label: 'A year' },
 ]
 
+type Props = { org: string; members: readonly SelectOption[]; tooOld: TooOld | undefined }
+
 /** Opens individuals' figures to somebody: whose, why and for how long. The people it is about see all of it. */
-export function GrantDialog({ org, members }: { org: string; members: readonly SelectOption[] }) {
+export function GrantDialog({ org, members, tooOld }: Props) {
   const trpc = useTRPC()
   const router = useRouter()
   const [holder, setHolder] = useState('')
@@ -40,7 +43,7 @@ export function GrantDialog({ org, members }: { org: string; members: readonly S
       }
       tone="primary"
       title="Let somebody see individuals’ figures"
-      description="The person it is about sees who may look, why and until when. It ends by itself, and you or either of them can end it before."
+      description="The person it is about sees who may look, why and until when. It ends by itself, and an owner or whoever may see can end it before."
       confirmLabel="Let them see"
       onOpenChange={open => {
         if (!open) return
@@ -64,6 +67,7 @@ export function GrantDialog({ org, members }: { org: string; members: readonly S
         )
       }}
     >
+      {tooOld && <SignInAgain tooOld={tooOld}>To grant it takes a sign-in of the last ten minutes.</SignInAgain>}
       <Field label="Who may see" required>
         <Select
           options={members}

@@ -7,13 +7,14 @@ import { PageHeader } from '#app/_ui/page-header.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
-import { may } from '#core/permission.ts'
+import { may, whyNotFresh } from '#core/permission.ts'
 import { roleAtLeast } from '#core/role.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { CsvLink } from '../../csv-link.tsx'
 import type { GrantRow } from '../../outputs.ts'
 import { titled } from '../../page-title.ts'
+import { againAt } from '../../sign-in-again.tsx'
 import { BackLink } from '../back-link.tsx'
 import { EndButton } from './end-button.tsx'
 import { GrantDialog } from './grant-dialog.tsx'
@@ -28,8 +29,10 @@ export default async function WhoMaySeePage({ params }: { params: Promise<{ org:
   const now = new Date()
   const runs = (grant: GrantRow) => grant.endedAt === null && grant.expiresAt > now
   const mayGrant = may(actor, 'figures.grant')
+  const tooOld = mayGrant ? whyNotFresh(actor, now) : undefined
   const seesAll = actor.role === 'auditor' || roleAtLeast(actor.role, 'owner')
-  const mayEnd = (grant: GrantRow) => runs(grant) && (mayGrant || grant.holder.id === actor.memberId)
+  const mayEnd = (grant: GrantRow) =>
+    runs(grant) && (may(actor, 'figures.end_grant') || (grant.holder.id === actor.memberId && actor.role !== 'auditor'))
   const ordered = [...grants].sort((a, b) => Number(runs(b)) - Number(runs(a)))
   return (
     <>
@@ -43,6 +46,7 @@ export default async function WhoMaySeePage({ params }: { params: Promise<{ org:
             {mayGrant && (
               <GrantDialog
                 org={org}
+                tooOld={tooOld && { why: tooOld.why, again: againAt(org, 'spend/who-may-see') }}
                 members={members.filter(one => !one.removedAt).map(({ id, name }) => ({ value: id, label: name }))}
               />
             )}
