@@ -2,7 +2,6 @@
 
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Field } from '#app/_ui/field.tsx'
@@ -14,6 +13,7 @@ import { treeFromJson } from '#core/boundary/tree.ts'
 import { readAttributionRule } from '#core/rules/read-attribution.ts'
 import { ATTRIBUTION_CONDITIONS } from '#core/rules/shape.ts'
 import { CONDITION_HINTS, CONDITION_NAMES, keyName } from '../attribution/words.ts'
+import { EditProblems } from '../edit-problems.tsx'
 import type { Base } from '../edit-review.tsx'
 import { SpendEditReview } from '../spend-edit-review.tsx'
 
@@ -57,18 +57,7 @@ export function RuleForm({ org, base: current, at, when: conditions, set: values
           if (problems.length === 0) setReview(true)
         }}
       >
-        {asked && problems.length > 0 && (
-          <Banner kind="problem" title="To put right first:">
-            <ul>
-              {problems.map(({ message, remedy }) => (
-                <li key={message}>
-                  {message}
-                  {remedy && `; ${remedy}`}
-                </li>
-              ))}
-            </ul>
-          </Banner>
-        )}
+        {asked && <EditProblems problems={problems} />}
         <Card padded title="Where all of this holds" sub="leave out what does not matter; * stands for anything">
           <div className="grid gap-4 sm:grid-cols-2">
             {ATTRIBUTION_CONDITIONS.map(condition => (

@@ -1,13 +1,13 @@
 'use client'
 
 import { useState } from 'react'
-import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Field } from '#app/_ui/field.tsx'
 import { SegmentedControl } from '#app/_ui/segmented-control.tsx'
 import { Select, type SelectOption } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
+import { EditProblems } from '../edit-problems.tsx'
 import { type Defaults, type Draft, documentOf, readDraft, textWith, textWithout } from './draft.ts'
 import { OwnersField } from './owners-field.tsx'
 import { type Base, ReviewDialog } from './review-dialog.tsx'
@@ -66,18 +66,7 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
         }}
         className="grid gap-4"
       >
-        {asked && reading.problems && (
-          <Banner kind="problem" title="To put right first:">
-            <ul>
-              {reading.problems.map(({ message, remedy }) => (
-                <li key={message}>
-                  {message}
-                  {remedy && `; ${remedy}`}
-                </li>
-              ))}
-            </ul>
-          </Banner>
-        )}
+        {asked && <EditProblems problems={reading.problems ?? []} />}
         <Card padded title="How much, and when it begins anew">
           <div className="grid gap-4 sm:grid-cols-2">
             <Field

@@ -2,7 +2,6 @@
 
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Field } from '#app/_ui/field.tsx'
@@ -12,6 +11,7 @@ import { Findings } from '#core/boundary/problem.ts'
 import type { JsonObject } from '#core/boundary/rule.ts'
 import { treeFromJson } from '#core/boundary/tree.ts'
 import { readExchangeRate } from '#core/rules/read-exchange.ts'
+import { EditProblems } from '../edit-problems.tsx'
 import type { Base } from '../edit-review.tsx'
 import { SpendEditReview } from '../spend-edit-review.tsx'
 
@@ -63,17 +63,7 @@ export function ExchangeForm({ org, draft: given, base: current, at, today, curr
         }}
         className="grid gap-4"
       >
-        {asked && problems.length > 0 && (
-          <Banner kind="problem" title="To put right first:">
-            <ul>
-              {problems.map(({ message, remedy }) => (
-                <li key={message}>
-                  {message}; {remedy}
-                </li>
-              ))}
-            </ul>
-          </Banner>
-        )}
+        {asked && <EditProblems problems={problems} />}
         <Card padded title="Which currency, and when">
           <div className="grid gap-4 sm:grid-cols-3">
             <Field label="Currency" required>

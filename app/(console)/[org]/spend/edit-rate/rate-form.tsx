@@ -2,7 +2,6 @@
 
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { Card } from '#app/_ui/card.tsx'
 import { Field } from '#app/_ui/field.tsx'
@@ -10,6 +9,7 @@ import { Select } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import type { JsonObject } from '#core/boundary/rule.ts'
 import { PRICE_AXES, PROVIDERS, type PriceAxis } from '#core/pricing.ts'
+import { EditProblems } from '../edit-problems.tsx'
 import type { Base } from '../edit-review.tsx'
 import { AXIS_NAMES, providerName } from '../rates/words.ts'
 import { SpendEditReview } from '../spend-edit-review.tsx'
@@ -78,18 +78,7 @@ export function RateForm({ org, draft: given, base: current, at, usedFrom, today
         }}
         className="grid gap-4"
       >
-        {asked && problems.length > 0 && (
-          <Banner kind="problem" title="To put right first:">
-            <ul>
-              {problems.map(({ message, remedy }) => (
-                <li key={message}>
-                  {message}
-                  {remedy && `; ${remedy}`}
-                </li>
-              ))}
-            </ul>
-          </Banner>
-        )}
+        {asked && <EditProblems problems={problems} />}
         <Card padded title="Which model, and when">
           <div className="grid gap-4 sm:grid-cols-2">
             <Field label="Model" required hint="Its exact id, as usage shows it.">
