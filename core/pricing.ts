@@ -193,7 +193,6 @@ export function findPriced(
   const row = findRow(rates, model, provider)
   return row && { id: row.id, provider: row.provider }
 }
-export const findPricedModel = (rates: Rates, model: string): string | undefined => findRow(rates, model)?.id
 
 function multiply(tokens: UsageTokens, rates: AxisRates): bigint {
   let sum = 0n
@@ -260,14 +259,6 @@ export function priceCall(
   call: { model: string; provider?: string | undefined; atMs: number; tokens: UsageTokens },
 ): PricedCall {
   return priceAt(rates, call, above => inputSide(call.tokens) > above)
-}
-
-/** Whether a call is large enough for the dearer rates of its model, where there are any. */
-export function isLong(
-  rates: Rates,
-  call: { model: string; provider?: string | undefined; atMs: number; tokens: UsageTokens },
-): boolean {
-  return priceCall(rates, call).long
 }
 
 /**

@@ -34,10 +34,6 @@ export const remaining = ({ limit, used }: Use): bigint => (used >= limit ? 0n :
 export const stepsReached = ({ limit, used }: Use, steps: readonly number[]): number[] =>
   [...new Set(steps)].filter(step => used > 0n && used * 100n >= limit * BigInt(step)).sort((a, b) => a - b)
 
-/** Those of them that nobody was told of in this window yet: each is told once, whatever the figure does afterwards. */
-export const stepsToTell = (use: Use, steps: readonly number[], told: readonly number[]): number[] =>
-  stepsReached(use, steps).filter(step => !told.includes(step))
-
 /** Of several, the one of which the largest part is used; undefined of none. Of equal ones the first. */
 export function fullest<T extends Use>(uses: readonly T[]): T | undefined {
   let chosen: T | undefined

@@ -70,26 +70,6 @@ export function windowAt(spec: BudgetWindow, zone: string, ms: number): Window {
   return { start, end, id: `${spec.kind}:${periodText(spec.kind, first)}@${zone}` }
 }
 
-/** The window after this one: of a calendar the next, of a rolling one tomorrow's. */
-export const nextWindow = (spec: BudgetWindow, zone: string, window: Pick<Window, 'end'>): Window =>
-  windowAt(spec, zone, window.end)
-
-/** The window before one of a calendar; yesterday's of a rolling one. */
-export function previousWindow(spec: BudgetWindow, zone: string, window: Pick<Window, 'start' | 'end'>): Window {
-  return windowAt(
-    spec,
-    zone,
-    spec.kind === 'rolling' ? startOfDay(zone, wallDay(zone, window.end - 1)) - 1 : window.start - 1,
-  )
-}
-
-/** Every calendar window that has a part in [from, to), in order. */
-export function windowsBetween(kind: Exclude<WindowKind, 'rolling'>, zone: string, from: number, to: number): Window[] {
-  const windows: Window[] = []
-  for (let at = from; at < to; at = windows.at(-1)!.end) windows.push(windowAt({ kind }, zone, at))
-  return windows
-}
-
 /** The local date a moment is counted on: that of the daily window that holds it. */
 export const dateAt = (zone: string, ms: number): string => dateText(periodAt('daily', zone, ms).first)
 

@@ -1,4 +1,4 @@
-/** Usage rows grouped for reports: by one key at a time, or crossed by two, each row counted once. */
+/** Usage rows grouped for reports by one key at a time, each row counted once. */
 import type { Basis } from '#core/budget/budget.ts'
 import { type Addend, addTo, amountOf, noTotal, type UsageTotal } from '#core/usage/bucket.ts'
 import { TAG_KEY, type Tags } from '#core/usage/tags.ts'
@@ -72,42 +72,8 @@ function orderOf(dimension: Dimension, basis: Basis) {
   }
 }
 
-/** Two keys crossed: `cells[i][j]` is row i in column j, and is undefined where there is nothing. */
-export type Pivot = { rows: Grouping; columns: Grouping; cells: (UsageTotal | undefined)[][] }
-
-/** Rows crossed by two keys. Each row is in one cell: cells add up to their row, their column and the total. */
-export function pivot(
-  source: Iterable<SpendRow>,
-  down: Dimension,
-  across: Dimension,
-  basis: Basis = 'equivalent',
-): Pivot {
-  const list = [...source]
-  const rows = groupBy(list, down, basis)
-  const columns = groupBy(list, across, basis)
-  const rowAt = new Map(rows.groups.map(({ value }, i) => [value, i]))
-  const columnAt = new Map(columns.groups.map(({ value }, i) => [value, i]))
-  const cells = rows.groups.map((): (UsageTotal | undefined)[] => columns.groups.map(() => undefined))
-  for (const row of list) {
-    const line = cells[rowAt.get(dimensionValue(row, down))!]!
-    const j = columnAt.get(dimensionValue(row, across))!
-    const cell = line[j] ?? noTotal()
-    line[j] = cell
-    addTo(cell, row)
-  }
-  return { rows, columns, cells }
-}
-
 /** Of each dimension the values that are wanted; null: rows without a value. Absent or empty: all. */
 export type Filter = Partial<Record<Dimension, readonly (string | null)[]>>
-
-/** The rows that a filter leaves, as they are: no filter ever changes an amount. */
-export function filterRows<R extends SpendRow>(rows: Iterable<R>, filter: Filter): R[] {
-  const wanted = Object.entries(filter).filter(([, values]) => values !== undefined && values.length > 0)
-  return [...rows].filter(row =>
-    wanted.every(([dimension, values]) => values!.includes(dimensionValue(row, dimension as Dimension) ?? null)),
-  )
-}
 
 /**
  * An amount as it is shown, with what stands beside it and is never part of it. Of `equivalent` nothing is unknown; of `billed` the
@@ -127,28 +93,6 @@ export const figureOf = ({ priced, bound }: UsageTotal, basis: Basis): Figure =>
   unknown: basis === 'billed' ? priced.unknown : 0n,
   unknownAtMost: basis === 'billed' ? bound.unknown : 0n,
 })
-
-/** Where unattributed usage comes from: what an administrator writes a rule by. */
-export type Unattributed = {
-  machine: string | undefined
-  client: string | undefined
-  since: string | undefined
-  total: UsageTotal
-}
-
-/** The rows without a key by machine and client, the dearest first, each with its first day. */
-export function whyUnattributed(rows: Iterable<SpendRow>, key: string): Unattributed[] {
-  const found = new Map<string, Unattributed>()
-  for (const row of filterRows(rows, { [`tag:${key}`]: [null] })) {
-    const id = `${row.machine} ${row.client}`
-    const entry = found.get(id) ?? { machine: row.machine, client: row.client, since: row.day, total: noTotal() }
-    found.set(id, entry)
-    addTo(entry.total, row)
-    if (row.day !== undefined && (entry.since === undefined || row.day < entry.since)) entry.since = row.day
-  }
-  const cost = ({ total }: Unattributed) => amountOf(total.priced, 'equivalent') + amountOf(total.bound, 'equivalent')
-  return [...found.values()].sort((a, b) => (cost(a) === cost(b) ? 0 : cost(a) > cost(b) ? -1 : 1))
-}
 
 /** A value's amount in two periods. */
 export type Mover = { value: string | undefined; before: bigint; after: bigint }

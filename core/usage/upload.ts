@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { utf8 } from '#core/bytes.ts'
 import { dayStart } from '#core/day.ts'
-import { formatDecimal, parseDecimal } from '#core/decimal.ts'
+import { formatDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import { canonicalJson } from '#core/json.ts'
 import { openJws } from '#core/jws.ts'
@@ -113,18 +113,12 @@ export const UsageAnswer = z.strictObject({
 })
 export type UsageAnswer = z.infer<typeof UsageAnswer>
 
-/** The exact bytes that are signed and sent. */
-export const uploadText = (upload: UsageUpload): string => canonicalJson(upload)
 /** The bytes of one day's buckets in their fixed order: equal bytes are an unchanged day. */
 export const dayText = (usageDay: UsageDay): string =>
   canonicalJson({ buckets: usageDay.buckets, unlisted: usageDay.unlisted })
 
 export function toWire({ picoUsd, tags, tokens: counts, ...rest }: Bucket): UsageBucket {
   return { ...rest, tags: { ...tags }, tokens: { ...counts }, cost: formatDecimal(picoUsd) }
-}
-
-export function fromWire({ cost: dollars, ...rest }: UsageBucket): Bucket {
-  return { ...rest, picoUsd: parseDecimal(dollars) ?? 0n }
 }
 
 const bad = (message: string) => new AppError('BAD_INPUT', message)

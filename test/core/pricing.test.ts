@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   DEFAULT_UNPRICED,
-  findPricedModel,
+  findPriced,
   NO_TOKENS,
   PRICE_AXES,
   picoToUsd,
@@ -134,7 +134,7 @@ describe('a model is found by its whole id only', () => {
     ['claude-sonnet-4-20250514', 'claude-sonnet-4-0'],
     ['claude-opus-4-1-20250805', 'claude-opus-4-1'],
   ])('%s is %s', (id, expected) => {
-    expect(findPricedModel(rates, id)).toBe(expected)
+    expect(findPriced(rates, id)?.id).toBe(expected)
   })
 
   test.each([
@@ -148,7 +148,7 @@ describe('a model is found by its whole id only', () => {
     'claude-opus',
     '',
   ])('%j is unknown', id => {
-    expect(findPricedModel(rates, id)).toBeUndefined()
+    expect(findPriced(rates, id)?.id).toBeUndefined()
   })
 
   test('where one id begins another, each has its own price', () => {
@@ -156,8 +156,8 @@ describe('a model is found by its whole id only', () => {
     const pairs = ids.flatMap(a => ids.filter(b => b !== a && b.startsWith(a)).map(b => [a, b] as const))
     expect(pairs.length).toBeGreaterThan(20)
     for (const [a, b] of pairs) {
-      expect(rates.byId.get(a)!.map(r => r.id)).toContain(findPricedModel(rates, a))
-      expect(rates.byId.get(b)!.map(r => r.id)).toContain(findPricedModel(rates, b))
+      expect(rates.byId.get(a)!.map(r => r.id)).toContain(findPriced(rates, a)?.id)
+      expect(rates.byId.get(b)!.map(r => r.id)).toContain(findPriced(rates, b)?.id)
     }
   })
 })

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   DEFAULT_UNPRICED,
-  isLong,
   NO_TOKENS,
   PRICE_AXES,
   picoToUsd,
@@ -202,7 +201,7 @@ describe('a bucket', () => {
         (model, calls) => {
           const day = '2026-11-29'
           for (const long of [true, false]) {
-            const some = calls.filter(tokens => isLong(rates, { model, atMs: at(day), tokens }) === long)
+            const some = calls.filter(tokens => priceCall(rates, { model, atMs: at(day), tokens }).long === long)
             const sum = Object.fromEntries(
               PRICE_AXES.map(axis => [axis, some.reduce((n, tokens) => n + tokens[axis], 0)]),
             ) as UsageTokens
@@ -224,7 +223,7 @@ describe('a bucket', () => {
       DEFAULT_UNPRICED,
     )
     const long = (model: string, input: number) =>
-      isLong(rates, { model, atMs: 0, tokens: { ...NO_TOKENS, input, cacheRead: 100_000 } })
+      priceCall(rates, { model, atMs: 0, tokens: { ...NO_TOKENS, input, cacheRead: 100_000 } }).long
     expect([long('l', 100_000), long('l', 100_001), long('nobody', 10_000_000)]).toEqual([false, true, false])
   })
 })

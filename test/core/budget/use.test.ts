@@ -12,7 +12,6 @@ import {
   type ReadableBudget,
   remaining,
   stepsReached,
-  stepsToTell,
   type Use,
   usedPct,
   useSince,
@@ -88,17 +87,6 @@ describe('steps', () => {
     expect(stepsReached(use('5', '10'), STEPS)).toEqual([50])
     expect(stepsReached(use('9.5', '10'), STEPS)).toEqual([50, 75, 90])
     expect(stepsReached(use('30', '10'), [100, 50, 100])).toEqual([50, 100])
-  })
-
-  test('each is told once in a window, also when the figure falls and rises again', () => {
-    const told: number[] = []
-    const heard: number[][] = []
-    for (const used of ['4', '6', '6.5', '4', '6', '10', '12']) {
-      const fresh = stepsToTell(use(used, '10'), STEPS, told)
-      told.push(...fresh)
-      heard.push(fresh)
-    }
-    expect(heard).toEqual([[], [50], [], [], [], [75, 90, 100], []])
   })
 
   test('nothing spent reaches no step, also of a budget of nothing', () => {

@@ -5,17 +5,15 @@ import { NO_TOKENS } from '#core/pricing.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
 import {
   type Dimension,
+  dimensionValue,
   figureOf,
-  filterRows,
   groupBy,
   OWN_DIMENSIONS,
   parseDimension,
-  pivot,
   type SpendRow,
   topMovers,
-  whyUnattributed,
 } from '#core/spend/group.ts'
-import { amountOf, bucketsByDay, type Covered, type RateKind, totalOf, type UsageTotal } from '#core/usage/bucket.ts'
+import { bucketsByDay, type Covered, type RateKind, totalOf, type UsageTotal } from '#core/usage/bucket.ts'
 import { priceMetered } from '#core/usage/price-metered.ts'
 import { anyCall } from '../usage/any-usage.ts'
 
@@ -60,43 +58,17 @@ describe('totals equal the ledger', () => {
     )
   })
 
-  test('in every crossing, by row, by column and over all', () => {
-    fc.assert(
-      fc.property(anyRows, anyDimension, anyDimension, (rows, down, across) => {
-        const { rows: lines, columns, cells } = pivot(rows, down, across)
-        const some = (list: (UsageTotal | undefined)[]) => sumOf(list.filter(cell => cell !== undefined))
-        for (const [i, { total }] of lines.groups.entries()) expect(some(cells[i]!)).toEqual(total)
-        for (const [j, { total }] of columns.groups.entries()) expect(some(cells.map(line => line[j]))).toEqual(total)
-        expect(some(cells.flat())).toEqual(totalOf(rows))
-      }),
-      { numRuns: 40 },
-    )
-  })
-
   test('and drilling down into a group finds that group', () => {
     fc.assert(
       fc.property(anyRows, anyDimension, anyDimension, (rows, first, second) => {
         for (const { value, total } of groupBy(rows, first).groups) {
-          const inside = filterRows(rows, { [first]: [value ?? null] })
+          const inside = rows.filter(row => dimensionValue(row, first) === value)
           expect(groupBy(inside, second).total).toEqual(total)
         }
       }),
       { numRuns: 30 },
     )
   })
-})
-
-test('a filter takes rows away and changes none', () => {
-  fc.assert(
-    fc.property(anyRows, anyDimension, (rows, dimension) => {
-      const values = groupBy(rows, dimension).groups.map(group => group.value ?? null)
-      const left = filterRows(rows, { [dimension]: values.slice(0, 1), client: [] })
-      for (const row of left) expect(rows).toContain(row)
-      expect(amountOf(totalOf(left).priced, 'equivalent') <= amountOf(totalOf(rows).priced, 'equivalent')).toBe(true)
-      expect(filterRows(rows, { [dimension]: values })).toEqual(rows)
-    }),
-    { numRuns: 40 },
-  )
 })
 
 const row = (over: Partial<SpendRow> & { usd?: string }): SpendRow => ({
@@ -160,19 +132,6 @@ test('days stand in their order, all else the dearest first, what has no value l
   expect(values('day')).toEqual(['2026-10-30', '2026-11-02', '2026-11-03', undefined])
   expect(values('month')).toEqual(['2026-10', '2026-11', undefined])
   expect(values('model')).toEqual(['a', 'c', 'b', undefined])
-})
-
-test('where unattributed usage comes from is told by machine and client with its first day', () => {
-  const rows = [
-    row({ usd: '1', day: '2026-11-05', machine: 'mac_a', client: 'codex' }),
-    row({ usd: '2', day: '2026-11-02', machine: 'mac_a', client: 'codex' }),
-    row({ usd: '9', day: '2026-11-03', machine: 'mac_b', client: 'codex' }),
-    row({ usd: '99', day: '2026-11-01', machine: 'mac_a', client: 'codex', tags: { tenant: 'acme' } }),
-  ]
-  expect(whyUnattributed(rows, 'tenant').map(({ machine, since, total }) => [machine, since, total.calls])).toEqual([
-    ['mac_b', '2026-11-03', 1],
-    ['mac_a', '2026-11-02', 2],
-  ])
 })
 
 test('the top movers are those that moved most, up or down', () => {
