@@ -74,8 +74,6 @@ export function lineWords(line: Line): string {
   return [month, ...what].filter(Boolean).join(', ') || 'Usage'
 }
 
-/** `November 2026`, of `2026-11`. */
-
 /** Percentages as people wrote them, and the rule in a few words. */
 export const SHARING: readonly { value: Allocation['kind']; label: string; hint: string }[] = [
   { value: 'none', label: 'Not allocated', hint: 'It stays with the organisation and stands on nobody’s statement.' },
