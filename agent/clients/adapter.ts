@@ -3,6 +3,7 @@
  * `HookEvent` of declared fields only, turns a `Decision` into the client's own answer, edits the client's
  * configuration, and reads what its sessions used. It knows no rule and opens no network connection.
  */
+import type { Level } from '#core/client.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import type { Covered } from '#core/usage/bucket.ts'
 
@@ -140,7 +141,7 @@ export type HookChange = {
 }
 
 /** How far the hook holds: told, never claimed. `managed` is set by what checks ownership, not here. */
-export type HookLevel = 'user_hook' | 'broken' | 'not_installed'
+export type HookLevel = Extract<Level, 'user-hook' | 'broken' | 'not-installed'>
 
 /** One thing that switches the hook off, or could. */
 export type HookFinding = {

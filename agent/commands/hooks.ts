@@ -107,7 +107,7 @@ export const hooksInstall: Command = {
       else terminal.line(`${terminal.paint('red', 'NOT proved:')} ${plain(canary.why)}.`)
       showFindings(terminal, adapter, inspection)
     }
-    return canary.ok && inspection.level === 'user_hook' ? EXIT.ok : EXIT.failed
+    return canary.ok && inspection.level === 'user-hook' ? EXIT.ok : EXIT.failed
   },
 }
 
@@ -157,7 +157,7 @@ export const hooksStatus: Command = {
       )
       const settings = readKeptText(adapter.hooks.settingsPath(clientHome())) ?? ''
       const canary =
-        inspection.level === 'not_installed'
+        inspection.level === 'not-installed'
           ? undefined
           : await sendCanary(settings, adapter.hookPath, process.env, home.root)
       out.push({
@@ -167,13 +167,13 @@ export const hooksStatus: Command = {
         ...(form ? { suits: chooseForm(accounts) } : {}),
         ...(canary ? { canary } : {}),
       })
-      if (inspection.level === 'not_installed') exit = EXIT.missing
+      if (inspection.level === 'not-installed') exit = EXIT.missing
       else if (inspection.level === 'broken' || !canary?.ok) exit = EXIT.failed
       if (json) continue
       const words = {
-        user_hook: 'user hook: a developer can remove it',
+        'user-hook': 'user hook: a developer can remove it',
         broken: 'broken: calls pass unseen',
-        not_installed: 'not installed: run `holdpoint hooks install`',
+        'not-installed': 'not installed: run `holdpoint hooks install`',
       }
       terminal.line(`${terminal.paint('bold', adapter.title)}  ${words[inspection.level]}`)
       if (form) terminal.line(`  ${formWords(form, chooseForm(accounts))}`)
@@ -316,7 +316,7 @@ function showFindings(terminal: Terminal, adapter: ClientAdapter, { findings, le
     terminal.line(
       `  ${severity === 'off' ? terminal.paint('red', 'off ') : terminal.paint('yellow', 'risk')}  ${plain(text)}`,
     )
-  if (level === 'not_installed') return
+  if (level === 'not-installed') return
   terminal.line(
     `This is a user hook. It stops holding when someone edits that settings file, starts ${adapter.title} with hooks switched off (disableAllHooks, --bare),`,
   )

@@ -3,7 +3,7 @@ import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
 import { readJson } from '#agent/home.ts'
 import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
-import { CLIENTS, type Client, type Level } from '#core/client.ts'
+import { CLIENTS, type Client } from '#core/client.ts'
 import type { HookOff, Report } from '#core/protocol.ts'
 import type { Tokens } from './identity.ts'
 import type { Runtime } from './runtime.ts'
@@ -25,11 +25,6 @@ const OFF: Record<string, HookOff> = {
   no_proxy_missing: 'proxy_diverts_hook',
   no_proxy_emptied: 'proxy_diverts_hook',
   canary_failed: 'canary_failed',
-}
-const LEVEL: Record<HookInspection['level'], Level> = {
-  user_hook: 'user-hook',
-  broken: 'broken',
-  not_installed: 'not-installed',
 }
 
 /** Folders whose own settings are looked at: those of the newest sessions. */
@@ -78,7 +73,7 @@ function socketTrouble(root: string): string | undefined {
 export function hooksUseSocket({ adapters, clientHome }: Pick<Runtime, 'adapters' | 'clientHome'>): boolean {
   try {
     const found = [...adapters.values()].map(adapter => adapter.hooks.inspect(clientHome, { projectDirs: [] }))
-    const installed = found.filter(({ level }) => level !== 'not_installed')
+    const installed = found.filter(({ level }) => level !== 'not-installed')
     return installed.length > 0 && installed.every(({ form }) => form === 'command')
   } catch {
     return false
@@ -110,7 +105,7 @@ export function hookStates(runtime: Runtime): HookState[] {
     return [
       {
         client,
-        level: LEVEL[hook.level],
+        level: hook.level,
         off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)],
         ...(remedy === undefined ? {} : { remedy }),
       },
@@ -123,6 +118,6 @@ export const hookLevels = (runtime: Runtime): Report['hooks'] =>
   hookStates(runtime).map(({ client, level, off }) => ({ client, level, off }))
 
 function remedyOf(hook: HookInspection): string | undefined {
-  if (hook.level === 'not_installed' || hook.outdated) return 'holdpoint hooks install'
+  if (hook.level === 'not-installed' || hook.outdated) return 'holdpoint hooks install'
   return hook.findings.find(finding => finding.severity === 'off')?.text
 }

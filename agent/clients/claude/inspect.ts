@@ -164,7 +164,7 @@ export function inspectSettings(input: InspectInput): HookInspection {
   const user = input.user && parse(input.user, findings, 'off')
   if (input.user && !user) return { level: 'broken', outdated: false, findings }
   const ours = user ? findOurEntries(user.root) : []
-  if (!user || ours.length === 0) return { level: 'not_installed', outdated: false, findings }
+  if (!user || ours.length === 0) return { level: 'not-installed', outdated: false, findings }
 
   const projects = input.projects.flatMap(p => parse(p, findings, 'risk') ?? [])
   const managed = input.managed.flatMap(m => parse(m, findings, 'risk') ?? [])
@@ -228,6 +228,6 @@ export function inspectSettings(input: InspectInput): HookInspection {
     add('off', 'hook_elsewhere', 'The PreToolUse hook goes to another address or carries another token.', user.file)
   if (expected && entry && form === 'command' && !runs(entry, expected, input.isProgram))
     add('off', 'hook_elsewhere', 'The PreToolUse hook runs another program than ours.', user.file)
-  const level = findings.some(f => f.severity === 'off' && f.code !== 'client_too_old') ? 'broken' : 'user_hook'
+  const level = findings.some(f => f.severity === 'off' && f.code !== 'client_too_old') ? 'broken' : 'user-hook'
   return { level, ...(form ? { form } : {}), whenBroken, outdated, findings }
 }

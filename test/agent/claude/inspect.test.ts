@@ -26,13 +26,13 @@ const project = (settings: unknown) => ({ projects: [{ file: 'project', text: JS
 const managed = (settings: unknown) => ({ managed: [{ file: 'managed', text: JSON.stringify(settings) }] })
 
 test('an untouched installation is a user hook with nothing to say', () => {
-  expect(inspect()).toEqual({ level: 'user_hook', form: 'http', whenBroken: 'pass', outdated: false, findings: [] })
-  expect(inspect(() => {}, {}, 'block')).toMatchObject({ level: 'user_hook', whenBroken: 'block', outdated: true })
+  expect(inspect()).toEqual({ level: 'user-hook', form: 'http', whenBroken: 'pass', outdated: false, findings: [] })
+  expect(inspect(() => {}, {}, 'block')).toMatchObject({ level: 'user-hook', whenBroken: 'block', outdated: true })
 })
 
 test('nothing of ours is not installed', () => {
-  expect(inspect(() => {}, { user: undefined }).level).toBe('not_installed')
-  expect(inspect(() => {}, { user: { file: 'user', text: '{"hooks":{}}' } }).level).toBe('not_installed')
+  expect(inspect(() => {}, { user: undefined }).level).toBe('not-installed')
+  expect(inspect(() => {}, { user: { file: 'user', text: '{"hooks":{}}' } }).level).toBe('not-installed')
 })
 
 const PROXY = { HTTP_PROXY: 'http://proxy' }
@@ -77,7 +77,7 @@ test.each<[string, Edit, Partial<InspectInput>]>([
   ['settings_unusable', () => {}, { projects: [{ file: 'project', text: '{' }] }],
 ])('%s is a risk, and said, while the hook still holds', (code, edit, more) => {
   const found = inspect(edit, more)
-  expect(found.level).toBe('user_hook')
+  expect(found.level).toBe('user-hook')
   expect(found.findings).toContainEqual(expect.objectContaining({ severity: 'risk', code }))
 })
 
@@ -97,7 +97,7 @@ describe('the command form', () => {
   }
 
   test('untouched is a user hook with nothing to say: no proxy and no list of addresses concerns it', () => {
-    const clean = { level: 'user_hook', form: 'command', whenBroken: 'pass', outdated: false, findings: [] }
+    const clean = { level: 'user-hook', form: 'command', whenBroken: 'pass', outdated: false, findings: [] }
     expect(look()).toEqual(clean)
     expect(look(() => {}, { env: PROXY, ...managed({ allowedHttpHookUrls: [] }) })).toEqual(clean)
   })
@@ -121,7 +121,7 @@ describe('the command form', () => {
       for (const event of ['PreToolUse', 'SessionStart', 'UserPromptSubmit', 'Stop'])
         s.hooks[event][0].hooks[0].command = '/opt/node/bin/node'
     }
-    expect(look(edit)).toMatchObject({ level: 'user_hook', outdated: false, findings: [] })
+    expect(look(edit)).toMatchObject({ level: 'user-hook', outdated: false, findings: [] })
   })
 
   test.each([
@@ -155,7 +155,7 @@ test('no project’s pattern of addresses can hold the daemon up', () => {
   const found = inspect(() => {}, project({ allowedHttpHookUrls: [`${'*'.repeat(20)}x`] }))
   expect(performance.now() - began).toBeLessThan(10_000)
   expect(found.findings).toContainEqual(expect.objectContaining({ code: 'url_not_allowed', file: 'project' }))
-  expect(inspect(() => {}, project({ allowedHttpHookUrls: ['http://127.0.0.1:*'] })).level).toBe('user_hook')
+  expect(inspect(() => {}, project({ allowedHttpHookUrls: ['http://127.0.0.1:*'] })).level).toBe('user-hook')
 })
 
 test('a project’s proxy alone is no finding: the user’s NO_PROXY cures it (measured)', () => {
@@ -169,7 +169,7 @@ test('settings that the client would drop are broken, not absent', () => {
 
 test('block is told as unavailable in a version that ignores it', () => {
   const found = inspect(() => {}, { version: '2.1.294' }, 'block')
-  expect(found).toMatchObject({ level: 'user_hook', findings: [{ code: 'client_too_old' }] })
+  expect(found).toMatchObject({ level: 'user-hook', findings: [{ code: 'client_too_old' }] })
   expect(inspect(() => {}, { version: '2.1.295' }, 'block').findings).toEqual([])
 })
 

@@ -102,7 +102,7 @@ describe('hooks install', () => {
     ])
     expect(readdirSync(claudeFolder()).some(name => name.endsWith('.bak'))).toBe(true)
     const again = await machine.run(['hooks', 'install', '--form', 'http', '--json'])
-    expect(again).toMatchObject({ code: 0, json: { changes: [], canary: { ok: true }, level: 'user_hook' } })
+    expect(again).toMatchObject({ code: 0, json: { changes: [], canary: { ok: true }, level: 'user-hook' } })
     expect(machine.settings().text).toBe(text)
   })
 
@@ -236,7 +236,7 @@ describe('the form of the hooks', () => {
       const changed =
         !existsSync(join(claudeFolder(), 'settings.json')) || hookOf().type !== form || hookOf().command === 'mine'
       const ran = await machine.run(['hooks', 'install', '--form', form, '--json'])
-      expect(ran).toMatchObject({ code: 0, json: { form, canary: { ok: true, form }, level: 'user_hook' } })
+      expect(ran).toMatchObject({ code: 0, json: { form, canary: { ok: true, form }, level: 'user-hook' } })
       expect(ran.json.changes.length > 0).toBe(changed)
       expect(machine.settings().json.hooks.PreToolUse).toHaveLength(2)
       expect(hookOf().type).toBe(form)
@@ -315,7 +315,7 @@ describe('hooks uninstall', () => {
     expect(machine.settings().text).toBe(before)
     expect(await machine.run(['hooks', 'status', '--json'])).toMatchObject({
       code: 4,
-      json: [{ level: 'not_installed' }],
+      json: [{ level: 'not-installed' }],
     })
   })
 })
