@@ -5,6 +5,7 @@ import { compileExchange, type ExchangeRates } from '#core/spend/exchange.ts'
 import { renamedLists, renameMap } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
+import { keptValues } from '../kept.ts'
 
 export type InForce = Pick<ReturnType<typeof readSpend>, 'budgets' | 'tags'> & {
   version: number
@@ -13,9 +14,8 @@ export type InForce = Pick<ReturnType<typeof readSpend>, 'budgets' | 'tags'> & {
   budgetRules: ReadonlyMap<string, string>
 }
 
-/** Published versions never change, so what they say is kept; the oldest look-ups are forgotten. */
-const kept = new Map<string, InForce>()
-const KEPT_MOST = 200
+/** Published versions never change, so what they say is kept. */
+const kept = keptValues<InForce>(200)
 
 /** The budgets of the newest published version; none, of version 0, while nothing is published. */
 export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
@@ -37,10 +37,7 @@ export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
   const { budgets, tags: lists, renames, exchange } = readSpend(set)
   // a budget for each value has one for what values are called now
   const tags = renamedLists(renameMap(renames), lists)
-  const read = { version, budgets, tags, exchange: compileExchange(exchange), budgetRules: readersOf(set) }
-  if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
-  kept.set(key, read)
-  return read
+  return kept.put(key, { version, budgets, tags, exchange: compileExchange(exchange), budgetRules: readersOf(set) })
 }
 
 function readersOf({ boundaries }: RuleSet): Map<string, string> {

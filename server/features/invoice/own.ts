@@ -5,6 +5,7 @@ import { unitPrices } from '#core/pricing.ts'
 import { type RenameMap, renamedValue } from '#core/usage/renames.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
+import { keptValues } from '../kept.ts'
 import { renamesInForce } from '../spend/renames.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
 
@@ -19,9 +20,8 @@ export type OwnMonth = {
   unknown: bigint
 }
 
-/** By what it is made of, so that it is never stale; the oldest look-ups are forgotten. */
-const kept = new Map<string, OwnMonth>()
-const KEPT_MOST = 100
+/** By what it is made of, so that it is never stale. */
+const kept = keptValues<OwnMonth>(100)
 
 /** Sums an organisation's usage of a provider in a month. Read anew only when usage, prices or the zone have changed since. */
 export async function ownOfMonth(db: Tx, orgId: string, provider: string, month: string): Promise<OwnMonth> {
@@ -34,10 +34,7 @@ export async function ownOfMonth(db: Tx, orgId: string, provider: string, month:
   const held = kept.get(key)
   if (held) return held
   const sums = await readSums(db, orgId, provider, from, to)
-  const own = await addUp(db, orgId, sums, renames)
-  if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
-  kept.set(key, own)
-  return own
+  return kept.put(key, await addUp(db, orgId, sums, renames))
 }
 
 type Sum = {

@@ -3,10 +3,10 @@ import { readSpend } from '#core/rules/json.ts'
 import { NO_RENAMES, type RenameMap, renameMap } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
+import { keptValues } from '../kept.ts'
 
-/** Published versions never change, so what they come to is kept; the oldest look-ups are forgotten. */
-const kept = new Map<string, RenameMap>()
-const KEPT_MOST = 500
+/** Published versions never change, so what they come to is kept. */
+const kept = keptValues<RenameMap>(500)
 
 /**
  * What values of tags are called by the rules in force. Usage keeps the values it was recorded with; whatever reads it reads it
@@ -34,8 +34,5 @@ async function renamesWhere(tx: Tx, orgId: string, which: { publishedAt?: { lte:
     select: { jws: true },
   })
   const { renames } = readSpend(storedPayload<RuleSet>(jws))
-  const map = renames.length === 0 ? NO_RENAMES : renameMap(renames)
-  if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
-  kept.set(key, map)
-  return map
+  return kept.put(key, renames.length === 0 ? NO_RENAMES : renameMap(renames))
 }

@@ -6,6 +6,7 @@ import { readSpend } from '#core/rules/json.ts'
 import { rateRows } from '#core/rules/read-rates.ts'
 import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
+import { keptValues } from '../kept.ts'
 
 /** Prices of each day: those of the version that was in force when the day ended, or is now. Version 0: the card alone. */
 export type DayRates = { version: number; rates: Rates }
@@ -39,13 +40,12 @@ export async function ratesOfDays(
   return found
 }
 
-/** Published versions never change, so what they come to is kept; the oldest look-ups are forgotten. */
-const kept = new Map<string, Rates>()
-const KEPT_MOST = 200
+/** Published versions never change, so what they come to is kept. */
+const kept = keptValues<Rates>(200)
 
 /** The card with the overrides of one published version. */
 export async function ratesOfVersion(tx: Tx, orgId: string, version: number): Promise<Rates> {
-  if (version === 0) return kept.get('card') ?? keep('card', builtInRates())
+  if (version === 0) return kept.get('card') ?? kept.put('card', builtInRates())
   const key = `${orgId} ${version}`
   const held = kept.get(key)
   if (held) return held
@@ -55,11 +55,8 @@ export async function ratesOfVersion(tx: Tx, orgId: string, version: number): Pr
   })
   const { rates, unpriced } = readSpend(storedPayload<RuleSet>(row.jws))
   if (rates.length === 0 && unpriced === undefined) return ratesOfVersion(tx, orgId, 0)
-  return keep(key, builtInRates(unpriced, rates.length > 0 ? { name: row.digest, rows: rateRows(rates) } : undefined))
-}
-
-function keep(key: string, rates: Rates): Rates {
-  if (kept.size >= KEPT_MOST) kept.delete(kept.keys().next().value!)
-  kept.set(key, rates)
-  return rates
+  return kept.put(
+    key,
+    builtInRates(unpriced, rates.length > 0 ? { name: row.digest, rows: rateRows(rates) } : undefined),
+  )
 }
