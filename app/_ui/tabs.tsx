@@ -1,7 +1,7 @@
 'use client'
 
 import Link from 'next/link'
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { cn } from './class-names.ts'
 
 const TAB = 'relative inline-flex min-h-9 items-center gap-2 whitespace-nowrap px-1 text-ink-2 hover:text-ink'
@@ -75,10 +75,17 @@ export function Tabs<V extends string>({ label, tabs, value, defaultValue, onCha
 
 type TabLinksProps = { label: string; tabs: readonly { href: string; label: ReactNode; current: boolean }[] }
 
-/** The same look for places with an address of their own. */
+/** The same look for places with an address of their own. Where they do not all fit, the present one is in sight. */
 export function TabLinks({ label, tabs }: TabLinksProps) {
+  const bar = useRef<HTMLElement>(null)
+  const present = tabs.find(tab => tab.current)?.href
+  useLayoutEffect(() => {
+    const tab = present && bar.current?.querySelector<HTMLElement>('[aria-current=page]')
+    // Not scrollIntoView: that would move the page too.
+    if (tab) bar.current!.scrollLeft = tab.offsetLeft - (bar.current!.clientWidth - tab.offsetWidth) / 2
+  }, [present])
   return (
-    <nav aria-label={label} className={cn(BAR, 'mb-4')}>
+    <nav ref={bar} aria-label={label} className={cn(BAR, 'relative mb-4')}>
       {tabs.map(tab => (
         <Link
           key={tab.href}

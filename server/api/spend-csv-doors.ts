@@ -1,3 +1,4 @@
+import { budgetsSheet, stoppedSheet } from '../features/budget/sheet.ts'
 import {
   attributionRulesSheet,
   tagValuesSheet,
@@ -10,6 +11,8 @@ import { listTenants } from '../features/tenant.ts'
 import { ownPricesSheet, rateCardSheet, repriceSheet, unpricedSheet } from '../features/usage/price-sheets.ts'
 import { csvDoor } from './csv-doors.ts'
 
+export const budgetsCsv = csvDoor('budgets', budgetsSheet)
+export const budgetStopsCsv = csvDoor('budget-stops', stoppedSheet)
 export const rateCardCsv = csvDoor('rate-card', rateCardSheet)
 export const ownPricesCsv = csvDoor('own-prices', ownPricesSheet)
 export const unpricedModelsCsv = csvDoor('unpriced-models', unpricedSheet)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { axisMarks, axisText } from '#app/(console)/[org]/spend/axis.ts'
 import { burnData } from '#app/(console)/[org]/spend/budgets/burn-data.ts'
-import type { BudgetDetail, Share } from '#app/(console)/[org]/spend/budgets/words.ts'
+import { type BudgetDetail, forecastNote, type Share } from '#app/(console)/[org]/spend/budgets/words.ts'
 import { chartData } from '#app/(console)/[org]/spend/chart-data.ts'
 import { documentOf, draftOf, emptyDraft, readDraft, textWith } from '#app/(console)/[org]/spend/edit-budget/draft.ts'
 import {
@@ -12,6 +12,7 @@ import {
   shareTenths,
   type TotalShown,
 } from '#app/(console)/[org]/spend/figures.ts'
+import { beyondWords, type StatementRow } from '#app/(console)/[org]/spend/statements/words.ts'
 import { NO_TOKENS } from '#core/pricing.ts'
 import { parseRuleDocument } from '#core/rules/document.ts'
 
@@ -131,6 +132,11 @@ describe('an axis', () => {
     )
     expect(axisMarks(0)).toEqual([0, 1])
   })
+
+  it('writes what is below nought with the sign before the currency’s', () => {
+    expect(axisText(-500, 500, 'USD')).toBe('-$500')
+    expect(axisText(-1200, 400, 'EUR')).toBe('-€1,200')
+  })
 })
 
 it('a burn-down begins with the amount, ends with what is left and goes below nought when more is spent', () => {
@@ -149,6 +155,32 @@ it('a burn-down begins with the amount, ends with what is left and goes below no
   expect(points.at(-1)!.x).toBeCloseTo(1.5 / 30)
   expect(marks[0]).toBeLessThan(-1)
   expect(end).toBeUndefined()
+})
+
+it('a budget that is used up is not foretold to be used up later', () => {
+  const forecast = { state: 'forecast', method: 'mean', expected: '12', low: '11', high: '13', reachedOn: '2026-11-30' }
+  const note = (exhausted: boolean) => forecastNote({ forecast, exhausted } as unknown as Share, 'USD')
+  expect(note(false)).toBe('$11.00 to $13.00; used up on 30 Nov 2026')
+  expect(note(true)).toBe('$11.00 to $13.00')
+})
+
+describe('a month whose statements come to something else than the tenants’ part of the ledger', () => {
+  const month = (totals: string[], own: string, currency = 'USD') => ({
+    rows: totals.map(total => ({ total, currency }) as StatementRow),
+    currency: 'USD',
+    own,
+    allocated: '1',
+  })
+  it('says by how much and of what, and nothing where they agree', () => {
+    expect(beyondWords(month(['10.00', '5.00'], '14'))).toBeUndefined()
+    expect(beyondWords(month(['12.50', '5.00'], '14'))).toContain('$2.50 more than the tenants’ part')
+    expect(beyondWords(month(['12.50', '1.00'], '14'))).toContain('$1.50 less than the tenants’ part')
+  })
+  it('tells cents that rounding makes from the rest, and never compares two currencies', () => {
+    expect(beyondWords(month(['10.01', '5.01'], '14.01'))).toBe('Each statement is rounded by itself.')
+    expect(beyondWords(month(['10.001', '5.003'], '14'))).toBeUndefined()
+    expect(beyondWords(month(['12.50'], '14', 'EUR'))).toBeUndefined()
+  })
 })
 
 describe('the form of a budget', () => {

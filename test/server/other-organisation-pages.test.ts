@@ -21,6 +21,8 @@ import { singleSignOnDoor } from '#server/api/oidc-doors.ts'
 import { invitationDoor, organisationDoor } from '#server/api/sign-in-doors.ts'
 import {
   attributionRulesCsv,
+  budgetStopsCsv,
+  budgetsCsv,
   exchangeRatesCsv,
   figuresGrantsCsv,
   ownPricesCsv,
@@ -70,6 +72,8 @@ const SHEETS: Record<string, (request: Request) => Promise<Response>> = {
   approvals: approvalCsv,
   'attribution-rules': attributionRulesCsv,
   audit: auditCsv,
+  'budget-stops': budgetStopsCsv,
+  budgets: budgetsCsv,
   'exchange-rates': exchangeRatesCsv,
   'figures-grants': figuresGrantsCsv,
   focus: focusFile,

@@ -6,6 +6,8 @@ type ExportedList =
   | 'approvals'
   | 'attribution-rules'
   | 'audit'
+  | 'budget-stops'
+  | 'budgets'
   | 'exchange-rates'
   | 'figures-grants'
   | 'invoice'

@@ -133,7 +133,7 @@ export async function getBudget(ctx: Ctx, input: { name: string; value?: string 
 }
 
 /** Whom the budget has stopped in a window, the first time of each: those whose figures the reader sees, the others counted. */
-async function stoppedIn(ctx: Ctx, budget: string, window: Window) {
+export async function stoppedIn(ctx: Ctx, budget: string, window: Window) {
   const seen = await figuresSeenIn(ctx)
   const rows = await ctx.db.budgetStop.findMany({
     where: { orgId: ctx.actor.orgId, budget, windowId: window.id },

@@ -5,6 +5,7 @@ import { database } from '#server/db.ts'
 import { budgetStopMail } from '#server/email/budget-stop.ts'
 import { closeMailers } from '#server/email/mailer.ts'
 import { getBudget } from '#server/features/budget/read.ts'
+import { stoppedSheet } from '#server/features/budget/sheet.ts'
 import { takeReport } from '#server/features/report/report.ts'
 import { grantFigures } from '#server/features/spend/grant.ts'
 import type { Jobs } from '#server/jobs/queue.ts'
@@ -245,6 +246,19 @@ describe('a call that a budget’s boundary stops', () => {
     await grantFigures(by, { holderId: org.ownerId, reason: 'to help', days: 9 })
     const { people, withheld } = await stopped(org.ownerId, 'owner')
     expect([people.map(({ name }) => name).sort(), withheld]).toEqual([['Dana', 'Eli'], 0])
+  })
+
+  it('stands in the file as on the page, and in no line of somebody whose figures the reader does not see', async () => {
+    await report(laptop, [outcome()])
+    await report(await makeMachine(db.prisma, org, eli, 'eli-laptop'), [outcome()])
+    const rows = async (id: string, role: Role, name: string) =>
+      (await stoppedSheet(contextOf(db.prisma, actorOf(org, id, role), NOW), new URLSearchParams({ name }))).rows
+    expect(await rows(dana, 'member', 'day')).toMatchObject([
+      ['day', 'Dana', expect.any(Date), 'claude-code', 'refused', 'cap', '91.5'],
+    ])
+    expect(await rows(dana, 'member', 'other')).toEqual([])
+    expect(await rows(org.ownerId, 'owner', 'day')).toEqual([])
+    await expect(rows(dana, 'member', 'gone')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 

@@ -9,10 +9,10 @@ export function axisMarks(most: number): number[] {
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => i * step)
 }
 
-/** `$0`, `$2.50`, `€1,200`, `CHF 0.004`: as many places as the step between marks needs. */
+/** `$0`, `$2.50`, `-€1,200`, `CHF 0.004`: as many places as the step between marks needs. */
 export function axisText(mark: number, step: number, currency: string): string {
   const places = Number.isInteger(step) ? 0 : Math.min(12, Math.max(2, Math.ceil(-Math.log10(step)) + 1))
-  return `${currencySign(currency)}${mark.toLocaleString('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })}`
+  return `${mark < 0 ? '-' : ''}${currencySign(currency)}${Math.abs(mark).toLocaleString('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })}`
 }
 
 /** Which of so many marks below an axis are written: about eight at a desk, every other of them on a phone. */

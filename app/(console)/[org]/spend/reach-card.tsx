@@ -72,7 +72,10 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
       value: (
         <>
           At most {money(atMost)}, in no total: {formatPlural(total.rates.fallback, 'call')} of models without a price,
-          counted at the dearest one. Give them one under <code>rates:</code> in the rules.
+          counted at the dearest one.{' '}
+          <Link className="link" href={`/${org}/spend/rates`}>
+            Give them a price
+          </Link>
         </>
       ),
     })
@@ -91,7 +94,7 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
     const { days, machineCost, cost } = coverage.differing
     items.push({
       key: 'Priced differently',
-      value: `${formatPlural(days, 'machine’s day', 'machines’ days')} came to ${money(parseDecimal(machineCost) ?? 0n)} there and ${money(parseDecimal(cost) ?? 0n)} here; here is what counts.`,
+      value: `On ${formatPlural(days, 'day')} of a machine its own prices came to ${money(parseDecimal(machineCost) ?? 0n)} and ours to ${money(parseDecimal(cost) ?? 0n)}; ours count.`,
     })
   }
   if (coverage.quarantined > 0)

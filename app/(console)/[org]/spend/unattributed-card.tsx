@@ -55,7 +55,8 @@ export function UnattributedCard({ org, asked, byMachine, byClient, none, unlist
       }
     >
       <p className="border-b px-4 py-2.5 text-ink-2">
-        No rule matches the repository, folder, machine or person of these calls, and nobody set the {key} by hand.
+        No rule matches the repository, folder, machine or person of these calls, and nobody set the {key} by hand. They
+        stand here by machine, and the same ones once more by client.
         {unlisted !== undefined && (
           <>
             {' '}

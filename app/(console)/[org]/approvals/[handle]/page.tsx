@@ -15,6 +15,7 @@ import { isAppError } from '#core/error.ts'
 import { HANDLE } from '#core/id.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { BackLink } from '../../back-link.tsx'
 import type { ApprovalDetail } from '../../outputs.ts'
 import { titled } from '../../page-title.ts'
 import { ApprovalTable } from '../approval-table.tsx'
@@ -45,9 +46,7 @@ export default async function ApprovalPage({ params }: Props) {
         <PageHeader
           above={
             <>
-              <Link className="link" href={`/${org}/approvals`}>
-                Approvals
-              </Link>
+              <BackLink href={`/${org}/approvals`}>Approvals</BackLink>
               <StatePill state={approval.state} expiresAt={approval.expiresAt} />
               <code className="text-ink-3">{approval.handle}</code>
             </>

@@ -10,6 +10,7 @@ import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { BackLink } from '../../back-link.tsx'
 import { CsvLink } from '../../csv-link.tsx'
 import type { VersionItem } from '../../outputs.ts'
 import { titled } from '../../page-title.ts'
@@ -71,11 +72,7 @@ export default async function HistoryPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        above={
-          <Link className="link" href={base}>
-            Boundaries
-          </Link>
-        }
+        above={<BackLink href={base}>Boundaries</BackLink>}
         title="History"
         actions={page.items.length > 0 && <CsvLink org={org} list="rule-sets" />}
         sub="Every version that was ever published. None is changed or removed; going back publishes an old text as a new version."

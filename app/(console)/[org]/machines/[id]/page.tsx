@@ -1,4 +1,3 @@
-import Link from 'next/link'
 import { notFound } from 'next/navigation'
 import { cache } from 'react'
 import { PageHeader } from '#app/_ui/page-header.tsx'
@@ -6,6 +5,7 @@ import { may } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../app-error.ts'
+import { BackLink } from '../../back-link.tsx'
 import type { MachineDetail } from '../../outputs.ts'
 import { titled } from '../../page-title.ts'
 import { MACHINE_STATES } from '../machine-words.ts'
@@ -19,7 +19,10 @@ import { OutcomesCard } from './outcomes-card.tsx'
 import { RevokeMachine } from './revoke-machine.tsx'
 import { UnguardedCard } from './unguarded-card.tsx'
 
-export const generateMetadata = titled<{ org: string; id: string }>('Machine', ({ org, id }) => load(org, id))
+export const generateMetadata = titled<{ org: string; id: string }, MachineDetail>(
+  (_, { label }) => `Machine ${label}`,
+  ({ org, id }) => load(org, id),
+)
 
 export default async function MachinePage({ params }: { params: Promise<{ org: string; id: string }> }) {
   const { org, id } = await params
@@ -33,9 +36,7 @@ export default async function MachinePage({ params }: { params: Promise<{ org: s
       <PageHeader
         above={
           <>
-            <Link className="link" href={`/${org}/machines`}>
-              Machines
-            </Link>
+            <BackLink href={`/${org}/machines`}>Machines</BackLink>
             <MachineStatePill state={machine.state} />
           </>
         }

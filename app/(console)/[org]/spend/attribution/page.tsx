@@ -56,7 +56,13 @@ export default async function AttributionPage({ params, searchParams }: Props) {
       />
       <SpendTabs org={org} current="attribution" />
       <div className="grid gap-4">
-        <RulesCard org={org} rules={rules} base={base} mayEdit={readOnly === undefined} />
+        <RulesCard
+          org={org}
+          rules={rules}
+          base={base}
+          mayEdit={readOnly === undefined}
+          people={Object.fromEntries(members.map(({ id, name }) => [id, name]))}
+        />
         <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.4fr)_minmax(0,1fr)]">
           <div className="grid gap-4">
             <ListsCard org={org} lists={lists} base={base} mayEdit={readOnly === undefined} />

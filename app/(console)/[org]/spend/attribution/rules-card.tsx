@@ -16,11 +16,18 @@ import { SpendEditReview } from '../spend-edit-review.tsx'
 import { CONDITION_NAMES, keyName } from './words.ts'
 
 type Rule = AttributionInForce['rules'][number]
-type Props = { org: string; rules: readonly Rule[]; base: Base; mayEdit: boolean }
+type Props = {
+  org: string
+  rules: readonly Rule[]
+  base: Base
+  mayEdit: boolean
+  /** Names of members by id: the rules name ids. */
+  people: Readonly<Record<string, string>>
+}
 type Asked = { edit: SpendEdit; title: string; description: string; danger?: boolean }
 
 /** The rules in the order in which they are tried. */
-export function RulesCard({ org, rules, base: current, mayEdit }: Props) {
+export function RulesCard({ org, rules, base: current, mayEdit, people }: Props) {
   const [base, setBase] = useState(current)
   const [asked, setAsked] = useState<Asked>()
   // What is in force has moved on: the page was loaded anew.
@@ -83,6 +90,7 @@ export function RulesCard({ org, rules, base: current, mayEdit }: Props) {
                     <span className="text-ink-3 text-xs">
                       {CONDITION_NAMES[condition as keyof typeof CONDITION_NAMES]}
                     </span>{' '}
+                    {condition === 'member' && people[pattern] && <Name inTable>{people[pattern]}</Name>}{' '}
                     <code className="[overflow-wrap:anywhere]">{pattern}</code>
                   </li>
                 ))}
@@ -91,7 +99,7 @@ export function RulesCard({ org, rules, base: current, mayEdit }: Props) {
           },
           {
             key: 'set',
-            head: 'usage belongs to',
+            head: 'Usage belongs to',
             cell: ({ set }) => (
               <ul>
                 {Object.entries(set).map(([key, value]) => (

@@ -11,6 +11,7 @@ import { CsvLink } from '../../csv-link.tsx'
 import type { Unattributed, Unlisted } from '../../outputs.ts'
 import { roundColumn } from '../figures.ts'
 import { LinkSegments } from '../link-segments.tsx'
+import { startWords } from '../period.ts'
 import { providerName } from '../rates/words.ts'
 import { keyName } from './words.ts'
 
@@ -49,7 +50,7 @@ export function WhyCard({ org, tag, keys, period, why }: Props) {
       }
       note={
         why.rows.length > 0 &&
-        'No rule matched, and nobody set it by hand. Which repository and folder it was stays on the machine: “holdpoint history --by project” shows it there. Bounds of models without a price are in these amounts.'
+        'No rule matched, and nobody set it by hand. Which repository and folder it was stays on the machine: “holdpoint history --by repository” and “--by directory” show it there. Bounds of models without a price are in these amounts.'
       }
     >
       <Table
@@ -93,7 +94,13 @@ export function WhyCard({ org, tag, keys, period, why }: Props) {
               </div>
             ),
           },
-          { key: 'first', head: 'First seen', nowrap: true, wideOnly: true, cell: ({ first }) => first },
+          {
+            key: 'first',
+            head: 'First seen',
+            nowrap: true,
+            wideOnly: true,
+            cell: ({ first }) => startWords(first, 'day'),
+          },
           { key: 'calls', head: 'Calls', numeric: true, cell: ({ calls }) => formatCount(calls) },
           {
             key: 'cost',

@@ -5,6 +5,8 @@ import { axisText } from '../axis.ts'
 import type { BurnData } from './burn-data.ts'
 
 const HEIGHT = 208
+/** What a line of words takes. */
+const LABEL = 14
 
 type Props = {
   data: BurnData
@@ -34,7 +36,12 @@ export function BurnChart({ data, currency, title, description, steps, first, la
   const line = points.map(({ x, left }, i) => `${i === 0 ? 'M' : 'L'}${px(x, left)}`).join('')
   const from = points.at(-1)!
   const step = marks[1]! - marks[0]!
-  const lines = steps.filter(one => one > 0 && one < 100)
+  const lines = steps
+    .filter(one => one > 0 && one < 100)
+    .map(one => ({ step: one, at: y(amount * (1 - one / 100)) }))
+    .sort((a, b) => a.at - b.at)
+  // Of lines that lie close together the lowest is named, which is the next one to matter.
+  const isNamed = (i: number) => i === lines.length - 1 || lines[i + 1]!.at - lines[i]!.at >= LABEL
   return (
     <figure className="px-4 pt-4 pb-3">
       <div className="flex gap-2">
@@ -69,19 +76,18 @@ export function BurnChart({ data, currency, title, description, steps, first, la
               className={mark === 0 ? 'stroke-ink-2' : 'stroke-line'}
             />
           ))}
-          {lines.map(one => {
-            const at = y(amount * (1 - one / 100))
-            return (
-              <g key={one}>
-                <line x1="0" x2="100%" y1={at} y2={at} strokeDasharray="2 4" className="stroke-control" />
+          {lines.map(({ step: one, at }, i) => (
+            <g key={one}>
+              <line x1="0" x2="100%" y1={at} y2={at} strokeDasharray="2 4" className="stroke-control" />
+              {isNamed(i) && (
                 <text x="4" y={at - 4} className="fill-ink-3 text-xs">
                   {one} % used
                 </text>
-              </g>
-            )
-          })}
+              )}
+            </g>
+          ))}
           <svg aria-hidden width="100%" height={HEIGHT} viewBox="0 0 100 100" preserveAspectRatio="none">
-            <path d={`${line}L${px(from.x, low)}L${px(0, low)}Z`} className="fill-accent" opacity="0.1" />
+            <path d={`${line}L${px(from.x, 0)}L${px(0, 0)}Z`} className="fill-accent" opacity="0.1" />
             {end && (
               <>
                 <path

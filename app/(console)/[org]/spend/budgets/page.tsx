@@ -10,6 +10,7 @@ import { Table } from '#app/_ui/table.tsx'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { whyReadOnly } from '../../boundaries/why-read-only.ts'
+import { CsvLink } from '../../csv-link.tsx'
 import { titled } from '../../page-title.ts'
 import { SpendTabs } from '../spend-tabs.tsx'
 import { CoverageCard } from './coverage-card.tsx'
@@ -45,11 +46,14 @@ export default async function BudgetsPage({ params }: { params: Promise<{ org: s
         title="Budgets"
         sub="What may be spent in a window of time, and how much of it is. Owners get a mail at each step; a boundary that names a budget holds agents by it."
         actions={
-          readOnly === undefined && (
-            <Button href={`/${org}/spend/edit-budget`} icon={<Plus aria-hidden />} variant="primary">
-              New budget
-            </Button>
-          )
+          <>
+            {rows.length > 0 && <CsvLink org={org} list="budgets" />}
+            {readOnly === undefined && (
+              <Button href={`/${org}/spend/edit-budget`} icon={<Plus aria-hidden />} variant="primary">
+                New budget
+              </Button>
+            )}
+          </>
         }
       />
       <SpendTabs org={org} current="budgets" />
@@ -90,7 +94,7 @@ export default async function BudgetsPage({ params }: { params: Promise<{ org: s
               {
                 key: 'use',
                 head: 'Used',
-                className: 'w-1/3',
+                className: 'w-1/4',
                 cell: ({ budget, share }) =>
                   share ? (
                     <UseCell budget={budget} share={share} />
@@ -113,7 +117,7 @@ export default async function BudgetsPage({ params }: { params: Promise<{ org: s
                   share ? (
                     <>
                       <div className="whitespace-nowrap">{forecastWords(share.forecast, budget.currency)}</div>
-                      <div className="text-ink-3 text-xs">{forecastNote(share.forecast, budget.currency)}</div>
+                      <div className="text-ink-3 text-xs">{forecastNote(share, budget.currency)}</div>
                     </>
                   ) : null,
               },
@@ -121,6 +125,7 @@ export default async function BudgetsPage({ params }: { params: Promise<{ org: s
                 key: 'owners',
                 head: 'Told',
                 wideOnly: true,
+                className: 'min-w-32',
                 cell: ({ budget }) => <span className="text-ink-2 text-sm">{ownersWords(budget)}</span>,
               },
             ]}

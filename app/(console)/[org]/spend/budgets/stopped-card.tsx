@@ -4,16 +4,26 @@ import { Name } from '#app/_ui/name.tsx'
 import { Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
+import { CsvLink } from '../../csv-link.tsx'
 import type { BudgetDetail } from './words.ts'
 
 /** Whom the budget has stopped in this window: oneself, and those whose figures one sees; the others as a number. */
-export function StoppedCard({ stopped }: { stopped: BudgetDetail['stopped'] }) {
+export function StoppedCard({
+  org,
+  budget,
+  stopped,
+}: {
+  org: string
+  budget: string
+  stopped: BudgetDetail['stopped']
+}) {
   const { people, withheld } = stopped
   if (people.length === 0 && withheld === 0) return null
   return (
     <Card
       title="Stopped by it in this window"
       sub="the first time of each person"
+      aside={people.length > 0 && <CsvLink org={org} list="budget-stops" query={{ name: budget }} />}
       note={
         withheld > 0 &&
         `${formatPlural(withheld, people.length > 0 ? 'other person' : 'person', people.length > 0 ? 'other people' : 'people')} whose figures you do not see ${withheld === 1 ? 'was' : 'were'} stopped too.`

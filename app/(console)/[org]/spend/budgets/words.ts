@@ -2,6 +2,7 @@ import type { inferRouterOutputs } from '@trpc/server'
 import { parseDecimal } from '#core/decimal.ts'
 import { moneyText } from '#core/spend/round.ts'
 import type { AppRouter } from '#server/api/root.ts'
+import { startWords } from '../period.ts'
 
 type Outputs = inferRouterOutputs<AppRouter>['budget']
 export type BudgetList = Outputs['list']
@@ -54,12 +55,12 @@ export function forecastWords(forecast: ForecastView, currency: string): string 
   return moneyOf(forecast.expected, currency)
 }
 
-/** What it rests on, and between which bounds. */
-export function forecastNote(forecast: ForecastView, currency: string): string {
+/** What it rests on, and between which bounds; of a budget that is not used up yet, when it will be. */
+export function forecastNote({ forecast, exhausted }: Pick<Share, 'forecast' | 'exhausted'>, currency: string): string {
   if (forecast.state === 'too_early') return `${forecast.days} of the 3 whole days that a forecast needs`
   if (forecast.method === 'over') return 'nothing is left to foretell'
   const range = `${moneyOf(forecast.low, currency)} to ${moneyOf(forecast.high, currency)}`
-  return forecast.reachedOn ? `${range}; used up on ${forecast.reachedOn}` : range
+  return forecast.reachedOn && !exhausted ? `${range}; used up on ${startWords(forecast.reachedOn, 'day')}` : range
 }
 
 export const ownersWords = ({ owners }: Pick<Budget, 'owners'>): string =>

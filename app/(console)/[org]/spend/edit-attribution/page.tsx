@@ -4,9 +4,9 @@ import { PageHeader } from '#app/_ui/page-header.tsx'
 import { readAsked } from '#app/asked.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { BackLink } from '../../back-link.tsx'
 import { whyReadOnly } from '../../boundaries/why-read-only.ts'
 import { titled } from '../../page-title.ts'
-import { BackLink } from '../back-link.tsx'
 import { RuleForm } from './rule-form.tsx'
 
 export const generateMetadata = titled('Edit an attribution rule')

@@ -1,5 +1,3 @@
-import { ChevronLeft } from 'lucide-react'
-import Link from 'next/link'
 import { notFound } from 'next/navigation'
 import { Banner } from '#app/_ui/banner.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
@@ -7,6 +5,7 @@ import { readAsked } from '#app/asked.ts'
 import { zoneNames } from '#core/budget/zone.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { BackLink } from '../../back-link.tsx'
 import { whyReadOnly } from '../../boundaries/why-read-only.ts'
 import { titled } from '../../page-title.ts'
 import { currencyOptions } from '../currency/words.ts'
@@ -56,12 +55,7 @@ export default async function EditBudgetPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        above={
-          <Link href={`/${org}/spend/budgets`} className="flex items-center gap-1 hover:text-ink">
-            <ChevronLeft aria-hidden className="size-3.5" />
-            Budgets
-          </Link>
-        }
+        above={<BackLink href={`/${org}/spend/budgets`}>Budgets</BackLink>}
         title={name === undefined ? 'New budget' : `Change budget ${name}`}
         sub="It becomes part of the signed rules, next to the boundaries, and is changed like them: with a note, a diff and a version."
       />

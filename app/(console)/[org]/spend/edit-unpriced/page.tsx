@@ -2,9 +2,9 @@ import { Banner } from '#app/_ui/banner.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
+import { BackLink } from '../../back-link.tsx'
 import { whyReadOnly } from '../../boundaries/why-read-only.ts'
 import { titled } from '../../page-title.ts'
-import { BackLink } from '../back-link.tsx'
 import { UnpricedForm } from './unpriced-form.tsx'
 
 export const generateMetadata = titled('When a model has no price')

@@ -11,7 +11,16 @@ import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { columnText } from '#core/spend/round.ts'
 import type { TooOld } from '../../sign-in-again.tsx'
 import { CloseMonth } from './close-month.tsx'
-import { exactMoney, hinderWords, isNothing, type MonthRow, money, type StatementRow, sumOf } from './words.ts'
+import {
+  beyondWords,
+  exactMoney,
+  hinderWords,
+  isNothing,
+  type MonthRow,
+  money,
+  type StatementRow,
+  sumOf,
+} from './words.ts'
 
 export type Reader = { mayClose: boolean; mayArrange: boolean; tooOld: TooOld | undefined }
 type Props = { org: string; base: string; month: MonthRow; zone: string; reader: Reader }
@@ -131,12 +140,13 @@ function LedgerNote({ month }: { month: MonthRow }) {
     [month.own, month.allocated, month.left].map(amount => parseDecimal(amount) ?? 0n),
     { currency },
   )
+  const beyond = beyondWords(month)
   const stays = shared.filter(one => !isNothing(one.left) || !isNothing(one.leftAtMost))
   return (
     <>
       {total} in the ledger{month.basis === 'billed' && ', of what is paid for by use'}: {cells[0]} of tenants’ own,{' '}
       {cells[1]} allocated to them, {cells[2]} on nobody’s statement
-      {stays.length > 0 && ` (${stays.map(one => staysWords(one, currency)).join(', ')})`}.
+      {stays.length > 0 && ` (${stays.map(one => staysWords(one, currency)).join(', ')})`}.{beyond && ` ${beyond}`}
       {settled && ' What is closed stays as it was billed; changes since are on later statements.'}
     </>
   )

@@ -37,6 +37,22 @@ export const isNothing = (amount: string): boolean => (parseDecimal(amount) ?? 0
 export const sumOf = (amounts: readonly string[]): bigint =>
   amounts.reduce((sum, amount) => sum + (parseDecimal(amount) ?? 0n), 0n)
 
+/** Why the statements together come to something else than the tenants’ part of the ledger; undefined when they do not. */
+export function beyondWords({
+  rows,
+  currency,
+  own,
+  allocated,
+}: Pick<MonthRow, 'rows' | 'currency' | 'own' | 'allocated'>) {
+  if (rows.length === 0 || rows.some(row => row.currency !== currency)) return undefined
+  const beyond = sumOf(rows.map(({ total }) => total)) - sumOf([own, allocated])
+  const size = beyond < 0n ? -beyond : beyond
+  const places = minorPlaces(currency)
+  if (size * 2n <= BigInt(rows.length) * 10n ** BigInt(12 - places))
+    return size * 2n < 10n ** BigInt(12 - places) ? undefined : 'Each statement is rounded by itself.'
+  return `The statements come to ${moneyText(size, { currency, places })} ${beyond < 0n ? 'less' : 'more'} than the tenants’ part: invoice differences, earlier months, credits, and what changed after closing.`
+}
+
 export const basisWords = (basis: Basis): string =>
   basis === 'billed' ? 'usage that is paid for by use' : 'all usage at list prices'
 

@@ -12,6 +12,7 @@ import { may } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../../app-error.ts'
+import { BackLink } from '../../../back-link.tsx'
 import type { Version } from '../../../outputs.ts'
 import { titled } from '../../../page-title.ts'
 import { RollBack } from './roll-back.tsx'
@@ -36,9 +37,7 @@ export default async function VersionPage({ params }: Props) {
       <PageHeader
         above={
           <>
-            <Link className="link" href={`${base}/history`}>
-              History of boundaries
-            </Link>
+            <BackLink href={`${base}/history`}>History of boundaries</BackLink>
             {inForce && <Pill state="passed">in force</Pill>}
           </>
         }

@@ -1,5 +1,4 @@
-import { ChevronLeft, Pencil } from 'lucide-react'
-import Link from 'next/link'
+import { Pencil } from 'lucide-react'
 import { notFound } from 'next/navigation'
 import { cache } from 'react'
 import { Banner } from '#app/_ui/banner.tsx'
@@ -20,6 +19,7 @@ import { columnText, moneyText, roundParts } from '#core/spend/round.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../../app-error.ts'
+import { BackLink } from '../../../back-link.tsx'
 import { whyReadOnly } from '../../../boundaries/why-read-only.ts'
 import { titled } from '../../../page-title.ts'
 import { LinkSegments } from '../../link-segments.tsx'
@@ -71,12 +71,7 @@ export default async function BudgetPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        above={
-          <Link href={base} className="flex items-center gap-1 hover:text-ink">
-            <ChevronLeft aria-hidden className="size-3.5" />
-            Budgets
-          </Link>
-        }
+        above={<BackLink href={base}>Budgets</BackLink>}
         title={
           <>
             Budget <Name>{budget.name}</Name>
@@ -113,7 +108,7 @@ export default async function BudgetPage({ params, searchParams }: Props) {
             The budget is of one person or their machine. An owner can open them to you, with a reason that they see.
           </Banner>
         )}
-        <StoppedCard stopped={budget.stopped} />
+        <StoppedCard org={org} budget={budget.name} stopped={budget.stopped} />
         <Card title="The budget">
           <KeyValue items={factsOf(budget)} />
         </Card>
@@ -148,7 +143,7 @@ function Burn({ budget, share }: { budget: BudgetDetail; share: Share }) {
         <StatTile
           label="At its end"
           value={forecastWords(share.forecast, currency)}
-          note={forecastNote(share.forecast, currency)}
+          note={forecastNote(share, currency)}
         />
         <StatTile
           label={budget.window.startsWith('rolling') ? 'Moves on' : 'Begins anew'}
@@ -184,15 +179,13 @@ function Burn({ budget, share }: { budget: BudgetDetail; share: Share }) {
             },
             {
               key: 'told',
-              head: 'Owners',
+              head: 'Owners told',
               numeric: true,
               cell: ({ toldAt, reached }) =>
                 toldAt ? (
-                  <>
-                    told <Time at={toldAt} />
-                  </>
+                  <Time at={toldAt} />
                 ) : reached ? (
-                  'reached, told within a minute'
+                  'reached; within a minute'
                 ) : (
                   <span className="text-ink-3">not reached</span>
                 ),

@@ -15,9 +15,9 @@ import type { Provider } from '#core/pricing.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../../app-error.ts'
+import { BackLink } from '../../../back-link.tsx'
 import { CsvLink } from '../../../csv-link.tsx'
 import { titled } from '../../../page-title.ts'
-import { BackLink } from '../../back-link.tsx'
 import { startWords } from '../../period.ts'
 import { ImportInvoice } from '../import-invoice.tsx'
 import {
@@ -46,7 +46,10 @@ const load = cache(async (org: string, id: string): Promise<InvoiceDetail> => {
   }
 })
 
-export const generateMetadata = titled<Params>('Invoice', ({ org, id }) => load(org, id))
+export const generateMetadata = titled<Params, InvoiceDetail>(
+  (_, { provider, month }) => `Invoice of ${providerName(provider)}, ${monthWords(month)}`,
+  ({ org, id }) => load(org, id),
+)
 
 export default async function InvoicePage({ params }: { params: Promise<Params> }) {
   const { org, id } = await params
@@ -61,8 +64,8 @@ export default async function InvoicePage({ params }: { params: Promise<Params> 
         title={`${providerName(provider)}, ${monthWords(month)}`}
         sub={
           <>
-            {number ? `Invoice ${number}, ` : ''}
-            {SOURCE_WORDS[invoice.source]}, {formatPlural(invoice.lines, 'line')}, brought in by {invoice.importedBy}{' '}
+            {number ? `Invoice ${number}` : 'An invoice'}, {SOURCE_WORDS[invoice.source]},{' '}
+            {formatPlural(invoice.lines, 'line')}, brought in by {invoice.importedBy} on{' '}
             <Time at={invoice.importedAt} show="day" />. Beside it what machines reported of that month, by UTC days.
           </>
         }

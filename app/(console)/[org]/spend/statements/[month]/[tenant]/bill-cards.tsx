@@ -187,9 +187,17 @@ function OtherTable({ lines, currency, caption, beside = false }: OtherProps) {
   )
 }
 
+/** A part of an invoice goes by what is paid for by use, whatever the statement counts: the bill says so, or a reader reckons in vain. */
+const isOfInvoice = (line: Line): boolean => line.kind === 'reconciliation' || line.adjusts === 'reconciliation'
+
 const howWords = (line: Line): string =>
-  [line.rule, line.kind === 'bound' && 'no price: at most'].filter(Boolean).join(', ') ||
-  (line.kind === 'adjustment' ? 'the month as it is now, less what was billed' : '')
+  [
+    line.rule,
+    isOfInvoice(line) && line.rule?.startsWith('in proportion') && 'as far as the provider bills it by use',
+    line.kind === 'bound' && 'no price: at most',
+  ]
+    .filter(Boolean)
+    .join(', ') || (line.kind === 'adjustment' ? 'the month as it is now, less what was billed' : '')
 
 const besideWords = (line: Line): string =>
   [lineWords({ ...line, month: undefined }), line.project === undefined && line.of === undefined ? 'no project' : '']

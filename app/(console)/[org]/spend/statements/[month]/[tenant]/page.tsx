@@ -8,10 +8,10 @@ import { may, whyNotFresh } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
 import { errorCode } from '../../../../app-error.ts'
+import { BackLink } from '../../../../back-link.tsx'
 import { CsvLink } from '../../../../csv-link.tsx'
 import { titled } from '../../../../page-title.ts'
 import { againAt } from '../../../../sign-in-again.tsx'
-import { BackLink } from '../../../back-link.tsx'
 import { StatePill } from '../../month-card.tsx'
 import { basisWords, hinderWords, type StatementDetail } from '../../words.ts'
 import { BillCards } from './bill-cards.tsx'
@@ -33,8 +33,8 @@ const load = cache(async (org: string, month: string, tenant: string): Promise<S
   }
 })
 
-export const generateMetadata = titled<Params>(
-  ({ month, tenant }) => `Statement of ${decodeURIComponent(tenant)}, ${MONTH.test(month) ? monthWords(month) : month}`,
+export const generateMetadata = titled<Params, StatementDetail>(
+  ({ month }, { bill }) => `Statement of ${bill.tenantName}, ${monthWords(month)}`,
   ({ org, month, tenant }) => load(org, month, decodeURIComponent(tenant)),
 )
 

@@ -1,0 +1,1 @@
+export { budgetStopsCsv as GET } from '#server/api/spend-csv-doors.ts'

@@ -1,0 +1,1 @@
+export { budgetsCsv as GET } from '#server/api/spend-csv-doors.ts'
