@@ -1,14 +1,12 @@
 import type { Basis } from '#core/budget/budget.ts'
-import type { RuleSet } from '#core/rule-set.ts'
-import { readSpend } from '#core/rules/json.ts'
 import type { AllocationRule } from '#core/spend/allocate.ts'
 import type { SharedRule } from '#core/spend/draw.ts'
 import { inOrder } from '#core/spend/draw.ts'
 import { compileExchange, type ExchangeRate, type ExchangeRates } from '#core/spend/exchange.ts'
 import { renamedLists, renameMap } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
-import { storedPayload } from '../../keys/stored.ts'
 import { budgetDefaults } from '../boundary.ts'
+import { spendInForce } from '../usage/in-force.ts'
 
 /** How statements of months that nothing is closed of are drawn up. */
 export type StatementSetting = {
@@ -27,12 +25,7 @@ export async function statementSetting(tx: Tx, orgId: string): Promise<Statement
   const setting = await tx.statementSetting.findUnique({ where: { orgId } })
   const rules = await tx.allocationRule.findMany({ where: { orgId } })
   const { currency } = await budgetDefaults(tx, orgId)
-  const inForce = await tx.ruleSetVersion.findFirst({
-    where: { orgId },
-    orderBy: { version: 'desc' },
-    select: { jws: true },
-  })
-  const { tags = {}, renames = [], exchange = [] } = inForce ? readSpend(storedPayload<RuleSet>(inForce.jws)) : {}
+  const { tags, renames, exchange } = await spendInForce(tx, orgId)
   return {
     basis: (setting?.basis as Basis | undefined) ?? 'equivalent',
     firstMonth: setting?.firstMonth ?? null,

@@ -1,5 +1,5 @@
 import type { MemberActor } from '#core/actor.ts'
-import { dayStart, utcDay } from '#core/day.ts'
+import { DAY_MS, dayStart, isDay } from '#core/day.ts'
 import { AppError } from '#core/error.ts'
 import { PRICE_AXES, type PriceAxis, type Rates, type UsageTokens, unitPrices } from '#core/pricing.ts'
 import { nearMiss } from '#core/rate-card/near-miss.ts'
@@ -29,15 +29,12 @@ export type UnpricedModel = {
   hasPrice: 'no' | 'partly' | 'yes'
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/
 const DAYS_MOST = 3700
 
 /** Days of the organisation's zone, the last not included. @throws AppError BAD_INPUT */
 export function readDays({ from, to }: { from: string; to: string }): void {
-  for (const day of [from, to])
-    if (!DAY.test(day) || Number.isNaN(dayStart(day)) || utcDay(dayStart(day)) !== day)
-      throw new AppError('BAD_INPUT', 'That is no date.')
-  if (to < from || dayStart(to) - dayStart(from) > DAYS_MOST * 86_400_000)
+  if (!isDay(from) || !isDay(to)) throw new AppError('BAD_INPUT', 'That is no date.')
+  if (to < from || dayStart(to) - dayStart(from) > DAYS_MOST * DAY_MS)
     throw new AppError('BAD_INPUT', 'The period ends before it begins, or is too long.')
 }
 
