@@ -2,8 +2,9 @@
 import type { inferRouterOutputs } from '@trpc/server'
 import type { Basis } from '#core/budget/budget.ts'
 import { MONEY_PLACES, parseDecimal } from '#core/decimal.ts'
+import { shareOut } from '#core/spend/exchange.ts'
 import { type Figure, figureOf, type Grouping, parseDimension } from '#core/spend/group.ts'
-import { placesFor, roundTo } from '#core/spend/round.ts'
+import { placesFor, roundParts } from '#core/spend/round.ts'
 import { type ByCover, COVERED, type UsageTotal } from '#core/usage/bucket.ts'
 import type { AppRouter } from '#server/api/root.ts'
 
@@ -57,10 +58,11 @@ export function roundInto(parts: readonly bigint[], target: bigint, places: numb
 export type Column = { parts: bigint[]; total: bigint; places: number }
 
 export function roundColumn(parts: readonly bigint[], currency: string): Column {
-  const sum = parts.reduce((a, b) => a + b, 0n)
-  const places = placesFor(sum, currency)
-  const total = roundTo(sum, places)
-  return { parts: roundInto(parts, total, places), total, places }
+  const places = placesFor(
+    parts.reduce((a, b) => a + b, 0n),
+    currency,
+  )
+  return { ...roundParts(parts, places), places }
 }
 
 /** What one value comes to as the page's table shows it, whose column was rounded so that it adds up; undefined: no such row. */
@@ -77,17 +79,10 @@ export function shownAmount(report: Report, value: string | null): { amount: big
 export function shareTenths(parts: readonly bigint[]): number[] {
   const sum = parts.reduce((a, b) => a + b, 0n)
   if (sum <= 0n) return parts.map(() => 0)
-  const down = parts.map(part => (part * 1000n) / sum)
-  let left = 1000n - down.reduce((a, b) => a + b, 0n)
-  const order = parts
-    .map((part, i) => ({ i, rest: (part * 1000n) % sum }))
-    .sort((a, b) => (a.rest === b.rest ? a.i - b.i : a.rest > b.rest ? -1 : 1))
-  for (const { i, rest } of order) {
-    if (left <= 0n || rest <= 0n) break
-    down[i]! += 1n
-    left -= 1n
-  }
-  return down.map(Number)
+  return shareOut(
+    parts.map(part => part * 1000n),
+    sum,
+  ).parts.map(Number)
 }
 
 /** Whether amounts of two reports may stand side by side: of one currency, or of nothing at all in the earlier one. */
