@@ -4,7 +4,7 @@ import type { PillState } from '#app/_ui/pill.tsx'
 export const LEVEL_WORDS: Record<string, { word: string; help: string; pill: PillState }> = {
   managed: {
     word: 'managed',
-    help: "Set by the machine's administrator: the developer's own flags cannot remove it.",
+    help: 'Set by the machine’s administrator: the developer’s own flags cannot remove it.',
     pill: 'passed',
   },
   'managed-hook-user-daemon': {
@@ -14,7 +14,7 @@ export const LEVEL_WORDS: Record<string, { word: string; help: string; pill: Pil
   },
   'user-hook': {
     word: 'user hook',
-    help: "In the developer's own settings: it holds until they remove it.",
+    help: 'In the developer’s own settings: it holds until they remove it.',
     pill: 'partly',
   },
   'advice-only': { word: 'advice only', help: 'The client tells the agent, and cannot stop it.', pill: 'shadow' },

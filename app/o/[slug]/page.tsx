@@ -47,7 +47,7 @@ export default async function JoinLinePage({ params }: { params: Promise<{ slug:
       </Card>
       <Card title="What is in the address" padded>
         <p className="text-pretty text-ink-2">
-          After the # stand a one-time token (<code>e=</code>) and the digest of the organisation's root document (
+          After the # stand a one-time token (<code>e=</code>) and the digest of the organisation’s root document (
           <code>r=</code>), by which the machine checks the very first thing it fetches. Browsers do not send that part,
           so this server has not seen it just now. Treat the line like a password until it has been used; if it went
           astray, make a new one on the Machines page: an unused one ends by itself.

@@ -12,10 +12,10 @@ export const SECTION_HELP: Record<(typeof SECTIONS)[number], string> = {
 }
 
 export const ACTION_HELP: Record<Action, string> = {
-  continue: "The agent's next tool call, at the pause point.",
-  spend: "The agent's next tool call, judged by budgets and money.",
+  continue: 'The agent’s next tool call, at the pause point.',
+  spend: 'The agent’s next tool call, judged by budgets and money.',
   subagent_model: 'The model that a subagent is about to run on.',
-  model_route: "The local router moves a request to another model. Idle where a machine's router is off.",
+  model_route: 'The local router moves a request to another model. Idle where a machine’s router is off.',
   share: 'Figures are about to leave the machine: an upload to the team, an OpenTelemetry export.',
 }
 

@@ -90,7 +90,7 @@ export function AddMachine({ org, me, members, known, openAtOnce }: Props) {
           {members.length > 1 ? (
             <Field
               label="Whose machine is it?"
-              hint="What its agents ask for is asked in this person's name, and an answer of their own takes a sign-in of their own, where your organisation allows it."
+              hint="What its agents ask for is asked in this person’s name, and an answer of their own takes a sign-in of their own, where your organisation allows it."
             >
               <Select
                 value={member}

@@ -70,7 +70,7 @@ export function JoinSteps({ org, line, known, onAgain }: Props) {
         <h3 className="text-sm">The digest that the machine pins</h3>
         <CodeLine className="mt-2 bg-panel" text={line.rootDigest} label="Copy the digest" />
         <p className="mt-2 text-pretty text-ink-2 text-sm">
-          It names the root document with your organisation's keys, and stands in the line so that the machine checks
+          It names the root document with your organisation’s keys, and stands in the line so that the machine checks
           even the first thing it fetches. This page is the control plane itself: whoever holds it could show another
           digest. If you must not take its word, compare the digest with one that a colleague reads to you, or that you
           wrote down at another time. <code>holdpoint team status</code> shows it on every machine.

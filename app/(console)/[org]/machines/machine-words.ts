@@ -38,9 +38,9 @@ const ALARMS: Record<string, string> = {
   clock_off: 'Its clock is off',
   first_use_pin: 'It pinned the first root it saw, without a digest',
   disk_full: 'Its disk is full',
-  local_rules_broken: "The developer's own rules cannot be read; the last good ones hold",
+  local_rules_broken: 'The developer’s own rules cannot be read; the last good ones hold',
   guard_refused: 'An approval at the terminal, or a stop of the daemon, was refused: it may have come from an agent',
-  transcript_unreadable: "A session's transcript was no readable file of the developer's: its cost is not known",
+  transcript_unreadable: 'A session’s transcript was no readable file of the developer’s: its cost is not known',
   other: 'It raised an alarm that this server does not know yet, being older than its connector: update the server',
 }
 
@@ -70,8 +70,8 @@ const REFUSALS: Record<string, string> = {
 
 /** What would let a client's agent past the pause point, or keeps it from binding. */
 const SWITCHED_OFF_BY: Record<string, string> = {
-  hooks_disabled_by_user: "the user's settings switch hooks off",
-  hooks_disabled_by_project: "a project's settings switch hooks off",
+  hooks_disabled_by_user: 'the user’s settings switch hooks off',
+  hooks_disabled_by_project: 'a project’s settings switch hooks off',
   proxy_diverts_hook: 'a proxy variable diverts the hook',
   environment_diverts_hook: 'a variable in the settings runs other code in the hook',
   hook_edited: 'the hook was edited',
@@ -79,7 +79,7 @@ const SWITCHED_OFF_BY: Record<string, string> = {
   mods_may_overrule: 'an extension may overrule the hook',
   managed_only: 'the client heeds managed hooks only',
   url_not_allowed: 'the client does not allow the hook’s address',
-  settings_unreadable: "the client's settings cannot be read",
+  settings_unreadable: 'the client’s settings cannot be read',
   canary_failed: 'the test call did not come through',
   other: 'something that this server does not know yet, being older than the connector',
 }

@@ -85,7 +85,7 @@ export default async function HistoryPage({ params, searchParams }: Props) {
           rowKey={item => String(item.version)}
           empty={
             <EmptyState icon={<History aria-hidden />} title="Nothing has been published yet">
-              The first version appears here with its note, its author and its signature's digest.
+              The first version appears here with its note, its author and its signature’s digest.
             </EmptyState>
           }
         />

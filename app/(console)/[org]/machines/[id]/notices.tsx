@@ -29,7 +29,7 @@ export function Notices({ machine }: { machine: MachineDetail }) {
       )}
       {machine.firstUsePin && (
         <Banner kind="stale" title="It trusted whatever it saw first.">
-          It joined without the root's digest, so nobody checked the first keys that it was shown. Compare the digest
+          It joined without the root’s digest, so nobody checked the first keys that it was shown. Compare the digest
           below with one from elsewhere, or join it anew with a full line.
         </Banner>
       )}

@@ -11,7 +11,7 @@ import { didWords } from '../machine-words.ts'
 export function OutcomesCard({ machine }: { machine: MachineDetail }) {
   return (
     <Card
-      title="What the organisation's rules did here"
+      title="What the organisation’s rules did here"
       sub="the newest hundred"
       note={
         machine.own
@@ -62,7 +62,7 @@ export function OutcomesCard({ machine }: { machine: MachineDetail }) {
         ]}
         empty={
           <EmptyState icon={<ScanSearch aria-hidden />} title="No rule has been met here">
-            As soon as a rule's conditions hold at a call, in shadow or enforced, it stands here.
+            As soon as a rule’s conditions hold at a call, in shadow or enforced, it stands here.
           </EmptyState>
         }
       />

@@ -41,7 +41,7 @@ export default async function MachinePage({ params }: { params: Promise<{ org: s
           </>
         }
         title={machine.label}
-        sub={`${machine.member.name}'s machine. ${MACHINE_STATES[machine.state].help}`}
+        sub={`${machine.member.name}’s machine. ${MACHINE_STATES[machine.state].help}`}
         actions={mayRevoke && <RevokeMachine org={org} id={machine.id} label={machine.label} />}
       />
       <div className="mb-4 grid gap-2 empty:hidden">

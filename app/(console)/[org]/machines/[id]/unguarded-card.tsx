@@ -10,7 +10,7 @@ export function UnguardedCard({ machine }: { machine: MachineDetail }) {
   return (
     <Card
       title="Calls that nobody judged"
-      sub="found afterwards in the agents' own transcripts"
+      sub="found afterwards in the agents’ own transcripts"
       note="The daemon was down or the hook was missing then. The calls ran."
     >
       <Table

@@ -39,12 +39,12 @@ export function StoppedCard({
               key: 'who',
               head: 'Who',
               cell: ({ name, own }) => (
-                <>
+                <div className="min-w-0">
                   <Name inTable className="font-medium">
                     {name}
                   </Name>
                   {own && <span className="text-ink-3"> (you)</span>}
-                </>
+                </div>
               ),
             },
             { key: 'when', head: 'When', nowrap: true, cell: ({ at }) => <Time at={at} /> },

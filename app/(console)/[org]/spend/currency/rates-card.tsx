@@ -57,10 +57,10 @@ export function RatesCard({ org, view, mayEdit }: { org: string; view: CurrencyR
             key: 'currency',
             head: 'Currency',
             cell: rate => (
-              <>
+              <div className="min-w-0">
                 <span className="font-medium">{rate.currency}</span>{' '}
                 <span className="text-ink-2">{currencyName(rate.currency)}</span>
-              </>
+              </div>
             ),
           },
           { key: 'from', head: 'From (UTC)', nowrap: true, cell: ({ from }) => from },
@@ -104,6 +104,8 @@ export function RatesCard({ org, view, mayEdit }: { org: string; view: CurrencyR
                   head: 'Change',
                   hideHead: true,
                   nowrap: true,
+                  numeric: true,
+                  className: '@max-[35rem]:justify-end',
                   cell: ({ index, currency: code, from }: CurrencyRates['rates'][number]) => (
                     <Button
                       size="sm"

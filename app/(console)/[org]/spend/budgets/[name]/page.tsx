@@ -166,7 +166,6 @@ function Burn({ budget, share }: { budget: BudgetDetail; share: Share }) {
       <Card title="Steps" sub="each told once in a window">
         <Table
           caption="Steps of the budget"
-          stack={false}
           rows={share.steps}
           rowKey={({ step }) => String(step)}
           columns={[
