@@ -17,6 +17,7 @@ const FORMULA = /^[\t\r\n]|^[=+\-@\uff1d\uff0b\uff0d\uff20]/
 /** One line with its end. */
 export const csvLine = (cells: readonly CsvValue[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
+/** One cell, quoted where it must be. A text that a spreadsheet would run is guarded by an apostrophe. */
 export function csvCell(value: CsvValue): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)

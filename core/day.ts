@@ -17,6 +17,10 @@ export function isDay(text: string | undefined): text is string {
   return !Number.isNaN(ms) && utcDay(ms) === text
 }
 
+/** Whether a text is a month: `2026-13` is none. */
+export const isMonth = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
+
 /** The day so many days later; earlier where `days` is below zero. */
 export const addDays = (day: string, days: number): string => utcDay(dayStart(day) + days * DAY_MS)
 

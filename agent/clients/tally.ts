@@ -26,6 +26,7 @@ const UNPRICED_MAX = 100
 
 export const emptyTally = (): UsageTally => ({ counted: {}, countedSize: 0, cost: '0', unpriced: [] })
 
+/** Two counts taken together, axis by axis. */
 export function combine(a: UsageTokens, b: UsageTokens, how: (x: number, y: number) => number): UsageTokens {
   const tokens = { ...NO_TOKENS }
   for (const axis of PRICE_AXES) tokens[axis] = how(a[axis], b[axis])

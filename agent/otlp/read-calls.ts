@@ -21,7 +21,8 @@ import { ofClaude, whoOf } from './who.ts'
 /** What was read of a request, and how many of its entries say something of usage that cannot be taken. */
 export type ReadCalls = {
   calls: ObservedCall[]
-  rejected: number /** Sums over other spans, which are counted themselves. */
+  rejected: number
+  /** Sums over other spans, which are counted themselves. */
   outer: number
 }
 
@@ -34,6 +35,7 @@ const USAGE = [
   'gen_ai.usage.completion_tokens',
 ]
 
+/** Calls out of spans and log records, and the events in them. What is none of them is passed over, what is a broken one rejected. */
 export function readCalls(entries: readonly OtlpEntry[], nowMs: number): ReadCalls {
   const read: ReadCalls = { calls: [], rejected: 0, outer: 0 }
   for (const { entry, resource, scope } of entries) {

@@ -37,6 +37,7 @@ const PROVIDER_NAMES: Readonly<Record<string, Provider>> = {
   firstparty: 'anthropic',
 }
 
+/** The provider by the conventions' names; undefined where none is told or known. */
 export function providerOf(attributes: Attributes): Provider | undefined {
   const said = textOf(attributes, 'gen_ai.provider.name', 'gen_ai.system', 'anthropic.provider')?.toLowerCase()
   if (said === undefined) return undefined
@@ -54,11 +55,13 @@ export function ofClaude(attributes: Attributes): { client: 'claude-code'; model
   return { client: 'claude-code', model: isPlain ? modelOf(attributes) : UNKNOWN_MODEL }
 }
 
+/** The session's id as the client tells it; undefined where there is none, or it is no id. */
 export function sessionOf(attributes: Attributes): string | undefined {
   const said = textOf(attributes, 'session.id', 'gen_ai.conversation.id')
   return said !== undefined && SESSION.test(said) ? said : undefined
 }
 
+/** Tags of well-formed keys and values, so many at the most; undefined where there are none. */
 export function tagsOf(attributes: Attributes): Tags | undefined {
   const tags: Record<string, string> = {}
   for (const [name, value] of attributes) {

@@ -65,12 +65,14 @@ export const tokensOf = ([
   webSearches,
 })
 
+/** A line about a call; undefined for any other. */
 export function readCall(line: string): CallLine | undefined {
   const value = parse(line)
   const read = CallLine.safeParse(value)
   return read.success ? read.data : undefined
 }
 
+/** A line about where calls were made; undefined for any other. */
 export function readPlace(line: string): Place | undefined {
   const read = PlaceLine.safeParse(parse(line))
   if (!read.success) return undefined
@@ -122,6 +124,7 @@ export function* linesOf(path: string): Generator<string> {
   }
 }
 
+/** Whether a file ends with a whole line: one that was cut off is still to be ended. */
 export function endsWhole(path: string): boolean {
   const fd = openSync(path, 'r')
   try {

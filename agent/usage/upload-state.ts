@@ -41,6 +41,7 @@ const pathOf = (home: Home) => join(home.usage, 'upload.json')
 /** Whose machine this home is. */
 export type Sender = { machine: string; org: string; since: number }
 
+/** What was sent for this machine; of another one before it, only what it has sent goes on. */
 export function readKept(home: Home, { machine, org, since }: Sender): Kept {
   const read = Kept.safeParse(readJson(pathOf(home)))
   const kept = read.success ? read.data : undefined

@@ -219,6 +219,7 @@ export function addTo(total: UsageTotal, { calls, partial, tokens, picoUsd, rate
   side[covered] += picoUsd
 }
 
+/** All of them added up. */
 export function totalOf(addends: Iterable<Addend>): UsageTotal {
   const total = noTotal()
   for (const addend of addends) addTo(total, addend)

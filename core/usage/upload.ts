@@ -117,6 +117,7 @@ export type UsageAnswer = z.infer<typeof UsageAnswer>
 export const dayText = (usageDay: UsageDay): string =>
   canonicalJson({ buckets: usageDay.buckets, unlisted: usageDay.unlisted })
 
+/** A bucket as it goes out: its cost as an exact decimal of US dollars. */
 export function toWire({ picoUsd, tags, tokens: counts, ...rest }: Bucket): UsageBucket {
   return { ...rest, tags: { ...tags }, tokens: { ...counts }, cost: formatDecimal(picoUsd) }
 }

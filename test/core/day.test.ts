@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addDays, addMonths, DAY_MS, dayStart, daysOfMonth, isDay, monthWords, utcDay } from '#core/day.ts'
+import { addDays, addMonths, DAY_MS, dayStart, daysOfMonth, isDay, isMonth, monthWords, utcDay } from '#core/day.ts'
 
 describe('days', () => {
   it('are of UTC: the last millisecond of one is before the first of the next', () => {
@@ -42,6 +42,12 @@ describe('months', () => {
     expect(addMonths('2026-12', 1)).toBe('2027-01')
     expect(addMonths('2026-01', -1)).toBe('2025-12')
     expect(addMonths('2026-11', -24)).toBe('2024-11')
+  })
+
+  it('are those that there are', () => {
+    for (const month of ['2026-01', '2026-12']) expect(isMonth(month), month).toBe(true)
+    for (const text of [undefined, '', '2026-00', '2026-13', '2026-1', '2026-11-01', '2026-11\n'])
+      expect(isMonth(text), String(text)).toBe(false)
   })
 
   it('begin with their first day and end before the next one’s', () => {

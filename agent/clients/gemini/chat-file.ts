@@ -28,6 +28,7 @@ const HEAD_MAX = 64 * 1024
 /** A conversation that is one document is parsed at once; a longer one is told as too large. */
 const DOCUMENT_MAX = 64 * 1024 * 1024
 
+/** Where the client keeps its conversations; its own variable moves the folder. */
 export function chatsRoot({ homeDir, env }: ClientHome): string {
   return join(env.GEMINI_CLI_HOME || homeDir, '.gemini', 'tmp')
 }

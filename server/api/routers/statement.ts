@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { BASES } from '#core/budget/budget.ts'
+import { isMonth } from '#core/day.ts'
 import { previewAllocation, setAllocation, setContact, setStatements } from '../../features/statement/arrange.ts'
 import { closeMonth, closeOne } from '../../features/statement/close.ts'
 import { resendStatement } from '../../features/statement/mail.ts'
 import { getStatement, listStatements } from '../../features/statement/read.ts'
 import { inOrg, router } from '../trpc.ts'
 
-const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/)
+const month = z.string().refine(isMonth)
 const tenant = z.string().max(63)
 const tag = z.string().max(64)
 const rule = z.discriminatedUnion('kind', [

@@ -1,4 +1,5 @@
 import { base64url, utf8 } from '#core/bytes.ts'
+import { isMonth } from '#core/day.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import { readAnthropicCosts } from '#core/invoice/anthropic.ts'
@@ -36,13 +37,11 @@ export type InvoiceAsked = {
   replaces?: string
 } & ({ source: 'anthropic' | 'openai' | 'csv'; text: string } | { source: 'hand'; lines: HandLine[] })
 
-const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
-
 /** What is read of an invoice before anything is kept. @throws AppError BAD_INPUT naming the place */
 export function readInvoice(asked: InvoiceAsked): { lines: InvoiceLine[]; digest: string } {
   const { provider, month, currency } = asked
   if (!PROVIDERS.includes(provider)) throw new AppError('BAD_INPUT', 'That is no provider.')
-  if (!MONTH.test(month)) throw new AppError('BAD_INPUT', 'month is not a month, such as 2026-11.')
+  if (!isMonth(month)) throw new AppError('BAD_INPUT', 'month is not a month, such as 2026-11.')
   if (!CURRENCY.test(currency)) throw new AppError('BAD_INPUT', 'A currency is three capital letters, such as USD.')
   const lines = readLines(asked)
   const first = lines[0]

@@ -1,5 +1,5 @@
 import type { MemberActor, TokenActor } from '#core/actor.ts'
-import { DAY_MS, dayStart, daysOfMonth, isDay } from '#core/day.ts'
+import { DAY_MS, dayStart, daysOfMonth, isDay, isMonth } from '#core/day.ts'
 import { AppError } from '#core/error.ts'
 import { type FocusRow, focusJson } from '#core/focus.ts'
 import { type FocusAccount, focusPrices, focusRows } from '#core/focus-rows.ts'
@@ -97,14 +97,12 @@ async function* rowsOf(
   yield* corrections
 }
 
-const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
-
 /** A month, or days of which the last is not in it any more; all of UTC. */
 export function readRange({ month, from, to }: Partial<DayRange> & { month?: string }): DayRange {
   if (month !== undefined) {
     if (from !== undefined || to !== undefined)
       throw new AppError('BAD_INPUT', 'Ask for a month, or for days from and to, not for both.')
-    if (!MONTH.test(month)) throw new AppError('BAD_INPUT', 'month is not a month, such as 2026-11.')
+    if (!isMonth(month)) throw new AppError('BAD_INPUT', 'month is not a month, such as 2026-11.')
     return daysOfMonth(month)
   }
   if (from === undefined || to === undefined)

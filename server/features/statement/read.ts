@@ -218,6 +218,7 @@ async function mailCounts({ db, actor: { orgId } }: Ctx): Promise<ReadonlyMap<st
   return new Map(rows.map(({ tenant, month, _max }) => [`${tenant} ${month}`, _max.number ?? 0]))
 }
 
+/** A month's statements in one row each, drafts and closed ones; a tenant with nothing on it has none. */
 export function monthRow(
   book: Book,
   month: DrawnMonth,

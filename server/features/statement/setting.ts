@@ -21,6 +21,7 @@ export type StatementSetting = {
   listed: readonly string[]
 }
 
+/** The settings of now: what an owner arranged, and currency, rates and lists of the rules in force. */
 export async function statementSetting(tx: Tx, orgId: string): Promise<StatementSetting> {
   const setting = await tx.statementSetting.findUnique({ where: { orgId } })
   const rules = await tx.allocationRule.findMany({ where: { orgId } })

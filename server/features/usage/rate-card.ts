@@ -48,6 +48,7 @@ export async function allPrices({ db, actor, now }: Ctx): Promise<ModelPrices[]>
   return pricesOf((await ratesInForce(db, actor.orgId)).rates, now)
 }
 
+/** Every model with a price, by each name it has, as of a moment. */
 export function pricesOf({ byId }: Rates, now: Date): ModelPrices[] {
   const models = new Map<string, { row: CompiledRow; names: Set<string> }>()
   for (const [name, rows] of byId)

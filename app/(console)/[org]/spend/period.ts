@@ -1,13 +1,12 @@
 /** Periods of whole days on the organisation's clock, as pages ask for them. Days are texts, `2026-11-01`; `to` is the first not in it. */
 
 import { wallMs } from '#core/budget/zone.ts'
-import { addDays, addMonths, DAY_MS, dayStart, daysOfMonth, isDay, monthWords } from '#core/day.ts'
+import { addDays, addMonths, DAY_MS, dayStart, daysOfMonth, isDay, isMonth, monthWords } from '#core/day.ts'
 
 export type DayPeriod = { from: string; to: string }
 export type ChartStep = 'hour' | 'day' | 'week' | 'month'
 
 const QUARTER_MS = 900_000
-const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
 const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 /** A longer one is cut to this: two hundred months would be no chart. */
 const MAX_DAYS = 3660
@@ -30,7 +29,7 @@ export function readPeriodAsked(
     const to = addDays(last, 1)
     return daysIn({ from: first, to }) > MAX_DAYS ? { from: addDays(to, -MAX_DAYS), to } : { from: first, to }
   }
-  return daysOfMonth(asked.month !== undefined && MONTH.test(asked.month) ? asked.month : today.slice(0, 7))
+  return daysOfMonth(isMonth(asked.month) ? asked.month : today.slice(0, 7))
 }
 
 /** The same period as an address has it. */

@@ -3,7 +3,7 @@ import { cache } from 'react'
 import { Banner } from '#app/_ui/banner.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
-import { monthWords } from '#core/day.ts'
+import { isMonth, monthWords } from '#core/day.ts'
 import { may, whyNotFresh } from '#core/permission.ts'
 import { api } from '#server/api/caller.ts'
 import { requireActor } from '#server/auth/current.ts'
@@ -21,10 +21,8 @@ import { PrintButton } from './print-button.tsx'
 
 type Params = { org: string; month: string; tenant: string }
 
-const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
-
 const load = cache(async (org: string, month: string, tenant: string): Promise<StatementDetail> => {
-  if (!MONTH.test(month) || tenant.length > 63) notFound()
+  if (!isMonth(month) || tenant.length > 63) notFound()
   try {
     return await (await api()).statement.get({ org, month, tenant })
   } catch (error) {
