@@ -36,7 +36,10 @@ export class Routine {
     this.follower = new Follower(
       runtime,
       () => runtime.random(1)[0]! / 256,
-      () => this.reportSoon(),
+      () => {
+        parts.usage.noteRules()
+        if (this.follows) this.reportSoon()
+      },
     )
     this.reporter = new Reporter(runtime)
     this.teamFile = new WatchedFile(runtime.home.team, TEAM_FILE_MAX)
@@ -121,7 +124,6 @@ export class Routine {
 
   /** The pages say on how many machines a version is in force: that is told at once. */
   private reportSoon(): void {
-    this.parts.usage.noteRules()
     this.reportTimer ??= setTimeout(() => {
       this.reportTimer = undefined
       this.reporting = this.reporter.send().catch(error => this.runtime.log(`the report: ${(error as Error).message}`))
@@ -137,7 +139,9 @@ export class Routine {
   private lookAtMembership(): void {
     if (!this.teamFile.look().changed || !noteMembership(this.runtime)) return
     this.restartFollowing()
-    if (this.follows && this.runtime.membership) this.reportSoon()
+    if (!this.follows || !this.runtime.membership) return
+    this.parts.usage.noteRules()
+    this.reportSoon()
   }
 }
 

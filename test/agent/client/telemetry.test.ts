@@ -55,7 +55,10 @@ describe.each(['http/json', 'http/protobuf'])('over %s', protocol => {
     const calls = await machine.counted()
     expect(calls.map(({ tokens }) => tokens)).toEqual(CALLS)
     expect(calls[0]!.place.directory).toBe(bench!.project)
-    expect(await machine.told()).toMatchObject({ calls: 0, sums: 0, own: 3, rejected: 0 })
+    const told = await machine.told()
+    expect(told).toMatchObject({ calls: 0, sums: 0, rejected: 0 })
+    // two calls and their sums, which a slow run tells of more than once
+    expect(told.own).toBeGreaterThanOrEqual(3)
   })
 
   test('with its records out of reach each call counts once, from what it tells', async () => {
@@ -63,7 +66,9 @@ describe.each(['http/json', 'http/protobuf'])('over %s', protocol => {
     const calls = await machine.counted()
     expect(calls.map(({ tokens }) => tokens)).toEqual(CALLS)
     expect(calls.map(({ place }) => place.tags)).toEqual([{ tenant: 'acme' }, { tenant: 'acme' }])
-    expect(await machine.told()).toMatchObject({ calls: 2, sums: 0, own: 0, otherwise: 1, rejected: 0 })
+    const told = await machine.told()
+    expect(told).toMatchObject({ calls: 2, sums: 0, own: 0, rejected: 0 })
+    expect(told.otherwise).toBeGreaterThanOrEqual(1)
   })
 })
 
