@@ -45,7 +45,7 @@ function streamOf(rows: AsyncGenerator<FocusRow, void, undefined>, format: Focus
   const encoder = new TextEncoder()
   const line = format === 'csv' ? focusCsvLine : (row: FocusRow) => `${JSON.stringify(focusJson(row))}\n`
   let text = format === 'csv' ? focusCsvHead() : ''
-  return new ReadableStream({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
       let done = false
       while (text.length < CHUNK && !done) {
@@ -60,7 +60,9 @@ function streamOf(rows: AsyncGenerator<FocusRow, void, undefined>, format: Focus
     async cancel() {
       await rows.return(undefined)
     },
-  })
+  }
+  // nothing ahead of the reader, not even a first piece
+  return new ReadableStream(source, { highWaterMark: 0 })
 }
 
 /** Which days an address asks for, and how closed months stand in them. */
