@@ -27,7 +27,8 @@ const OTHER_SECTIONS = ['routing', 'attribution', 'team']
 /** A fleet's figure that is older than this satisfies no rule. */
 const UNREAD_S = 300
 
-type Told = { budgets: ShownBudget[]; problem?: { code: string; message: string; at: string } }
+/** `elsewhere`: how many the organisation has that count no work of this folder. */
+type Told = { budgets: ShownBudget[]; elsewhere?: number; problem?: { code: string; message: string; at: string } }
 
 export const budget: Command = {
   name: 'budget',
@@ -42,7 +43,7 @@ export const budget: Command = {
     ['holdpoint budget ./ci-budgets.yaml --json', 'budgets of one job'],
   ],
   async run({ args, home, json, terminal }) {
-    const { budgets, problem } = await readBudgets(home, args[0], text => terminal.note(text))
+    const { budgets, elsewhere = 0, problem } = await readBudgets(home, args[0], text => terminal.note(text))
     const exhausted = budgets.some(one => one.exhausted && !isUnread(one))
     // the cap is in dollars, the currency that prices are in; what is left of other budgets at today's rate
     const caps = budgets.filter(one => one.leftUsd !== undefined && !isUnread(one))
@@ -58,7 +59,12 @@ export const budget: Command = {
         ...(problem ? { problem } : {}),
       })
     else {
-      if (budgets.length === 0) terminal.line('There are no budgets here.')
+      if (budgets.length === 0)
+        terminal.line(
+          elsewhere === 0
+            ? 'There are no budgets here.'
+            : `No budget counts what is used in this folder; of your organisation’s, ${elsewhere} ${elsewhere === 1 ? 'counts' : 'count'} other work.`,
+        )
       for (const line of columns(budgets.map(row))) terminal.line(line)
       for (const one of budgets) for (const note of one.notes) terminal.line(`${plain(one.name, 80)}: ${plain(note)}.`)
       if (problem)
@@ -109,8 +115,11 @@ async function readBudgets(home: Home, file: string | undefined, note: (text: st
   }
   const { budgets, problem } = await askDaemon<Told>(home, 'GET', '/api/budgets')
   const here = callerHere(home)
+  const ofOrganisation = budgets.filter(({ name }) => name.startsWith('org:'))
+  const countedHere = ofOrganisation.filter(({ of }) => mayDrawOn(of, here))
   return {
-    budgets: [...budgets.filter(({ name, of }) => name.startsWith('org:') && mayDrawOn(of, here)), ...own],
+    budgets: [...countedHere, ...own],
+    elsewhere: ofOrganisation.length - countedHere.length,
     ...(problem ? { problem } : {}),
   }
 }

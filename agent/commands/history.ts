@@ -173,7 +173,11 @@ function sentence(words: string): string {
 function coverWords({ priced, bound }: UsageTotal): string {
   const amounts = COVERED.map(one => priced[one] + bound[one])
   const shown = columnText(amounts).cells
-  const words = { plan: 'covered by a plan', metered: 'paid by the call', unknown: 'of which nobody here knows' }
+  const words = {
+    plan: 'covered by a plan',
+    metered: 'paid by the call',
+    unknown: 'by a plan or by the call, which is not known here',
+  }
   const parts = COVERED.flatMap((one, i) => (amounts[i]! > 0n ? [`${shown[i]} ${words[one]}`] : []))
   return parts.length === 0 ? 'Nothing of it has a cost' : parts.join(', ')
 }

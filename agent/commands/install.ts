@@ -20,6 +20,10 @@ export const install: Command = {
       help: 'join an organisation at once, with the line of its Machines page (-: from standard input)',
     },
     label: { type: 'string', value: 'NAME', help: 'with --join: how admins see this machine (default: its host name)' },
+    backfill: {
+      type: 'boolean',
+      help: 'with --join: send the usage from before joining, too, as far as it is on record',
+    },
     'trust-on-first-use': {
       type: 'boolean',
       help: 'with --join: accept a line without a root digest (the machine is marked)',
@@ -33,7 +37,7 @@ export const install: Command = {
     ["node holdpoint.cjs install --join 'https://holdpoint.example.com/o/acme#e=…&r=…'", 'install and join'],
   ],
   async run({ flags, home, json, terminal }) {
-    const alone = (['label', 'trust-on-first-use'] as const).find(name => flags[name] !== undefined)
+    const alone = (['label', 'backfill', 'trust-on-first-use'] as const).find(name => flags[name] !== undefined)
     if (alone && flags.join === undefined)
       throw new CommandFailure(
         'usage',
@@ -47,6 +51,7 @@ export const install: Command = {
       typeof flags.join === 'string'
         ? await joinTeam(home, flags.join === '-' ? await readLine() : flags.join, {
             firstUse: flags['trust-on-first-use'] === true,
+            backfill: flags.backfill === true,
             ...(typeof flags.label === 'string' ? { label: flags.label } : {}),
           })
         : undefined

@@ -228,7 +228,7 @@ export class Budgets {
         currency,
         windowStart,
         windowEnd,
-        resets: `${new Date(to).toISOString().slice(0, 16).replace('T', ' ')} UTC (${zone})`,
+        resets: `resets ${new Date(to).toISOString().slice(0, 16).replace('T', ' ')} UTC${zone === 'UTC' ? '' : ` (${zone})`}`,
         countedAt: cut,
         notes: converter
           ? []

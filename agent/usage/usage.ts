@@ -312,7 +312,9 @@ export class Usage {
       said: [
         ...coverageWords(this.runtime.sources),
         ...(upload && !this.self.team?.backfill
-          ? ['what was used before this machine joined stays on it (`holdpoint join --backfill` sends it too)']
+          ? [
+              'what was used before this machine joined stays on it (to send it too: `holdpoint leave`, then `holdpoint join --backfill` with a new line)',
+            ]
           : []),
         ...(byEnvironment
           ? [

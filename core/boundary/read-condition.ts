@@ -60,7 +60,7 @@ function readCondition(entry: TreeEntry, when: TreeMap, context: ConditionContex
   if (!isFigureName(key)) {
     const near = nearest(key, [...known, ...QUALIFIERS])
     const judged = action === undefined ? `Conditions are ${oneOf(known)}` : `${action} is judged by ${oneOf(known)}`
-    const remedy = near === undefined ? `use ${oneOf(known)}` : `did you mean ${near}?`
+    const remedy = bracketed(key) ?? (near === undefined ? `use ${oneOf(known)}` : `did you mean ${near}?`)
     findings.error(keyAt, 'unknown_condition', `${clip(key)} is not a condition. ${judged}.`, remedy)
     return []
   }
@@ -73,6 +73,14 @@ function readCondition(entry: TreeEntry, when: TreeMap, context: ConditionContex
   const qualifier = readQualifier(key, when, context, findings)
   if (comparison === undefined || qualifier === undefined) return []
   return [{ figure: key, ...comparison, ...(qualifier === '' ? {} : { qualifier }) }]
+}
+
+/** How a figure is written whose window or budget was put in brackets, as figures are shown elsewhere. */
+function bracketed(key: string): string | undefined {
+  const [, figure = '', name = ''] = /^([a-z_]+)\[([a-z0-9_-]{1,63})\]$/.exec(key) ?? []
+  if (figure !== 'budget_used_pct' && figure !== 'plan_left_pct') return undefined
+  const qualifier = figure === 'budget_used_pct' ? 'budget' : 'window'
+  return `write ${figure}: ${example(figure)}, ${qualifier}: ${name}, with the action ${oneOf(CONDITION_ACTIONS[figure])}`
 }
 
 function example(figure: FigureName): string {

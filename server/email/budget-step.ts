@@ -36,7 +36,7 @@ export function budgetStepMail(data: BudgetStepData): Mail {
   if (data.used !== undefined) rows.push(['Used', money(data.used)])
   rows.push(['Amount', money(amount)], ['Counts', BASIS[data.basis]])
   if (data.bound !== undefined) rows.push(['Of it unpriced', `at most ${money(data.bound)}, at the dearest price`])
-  rows.push(['Window', `${window.start} to ${window.end} (${window.zone})`])
+  rows.push(['Window', `${window.start} to ${window.end}${window.zone === 'UTC' ? '' : ` (${window.zone})`}`])
   if (steps.length > 1) rows.push(['Steps reached', steps.map(pct => `${pct} %`).join(', ')])
   const blocks: Block[] = [
     {

@@ -39,7 +39,7 @@ export function budgetStopMail(data: BudgetStopData): Mail {
     ['Client', client],
     ...(machine === undefined ? [] : [['Machine', machine] as const]),
     ['When', data.at],
-    ['Window', `${window.start} to ${window.end} (${window.zone})`],
+    ['Window', `${window.start} to ${window.end}${window.zone === 'UTC' ? '' : ` (${window.zone})`}`],
   ]
   const more =
     whose.kind === 'withheld'

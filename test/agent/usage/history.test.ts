@@ -114,6 +114,34 @@ describe('budget', () => {
   it('says so when there are none', async () => {
     expect(await machine.run(['budget'])).toMatchObject({ code: 0, stdout: 'There are no budgets here.\n' })
   })
+
+  it('says of the organisation’s that they count other work, and when one begins anew', async () => {
+    const plane = new PlaneWithDoors()
+    await plane.listen()
+    onTestFinished(() => plane.close())
+    const window = { windowStart: '2020-01-01T00:00:00.000Z', windowEnd: '2100-01-01T00:00:00.000Z', zone: 'UTC' }
+    const known = { name: 'of-acme', amount: '10', currency: 'USD', basis: 'equivalent' as const }
+    plane.org.publish('boundaries: []\n', {
+      tags: { tenant: ['acme', 'other'] },
+      budgets: [
+        { ...known, window: 'monthly', zone: 'UTC', steps: [50], owners: ['role:admin'], for: { tenant: 'acme' } },
+      ],
+    })
+    plane.org.budgets = () => ({
+      budgets: [{ ...known, ...window, of: { key: 'tenant', value: 'acme' }, used: '4', own: '0', ownSeq: 0 }],
+    })
+    tag('a', '{ tenant: acme }')
+    tag('b', '{ tenant: other }')
+    await machine.run(['join', plane.line])
+    await machine.run(['daemon', 'start'])
+    await machine.run(['team', 'sync'])
+    const of = async (folder: string) => (await machine.run(['budget'], { cwd: join(machine.folder, folder) })).stdout
+    await expect.poll(() => of('a')).toMatch(/\$4\.00 of \$10\.00 .*; resets 2100-01-01 00:00 UTC\n/)
+    expect(await of('b')).toBe(
+      'No budget counts what is used in this folder; of your organisation’s, 1 counts other work.\n',
+    )
+    await machine.type(['daemon', 'stop'], 'stop\n')
+  })
 })
 
 it('team preview prints the next upload’s exact bytes, and a control plane that takes none yet is told apart', async () => {
@@ -144,18 +172,24 @@ it('team preview prints the next upload’s exact bytes, and a control plane tha
   await machine.type(['daemon', 'stop'], 'stop\n')
 })
 
-it('join --backfill sends what was used before, as far as it is on record', async () => {
-  const plane = new PlaneWithDoors()
-  await plane.listen()
-  onTestFinished(() => plane.close())
-  call('a', 40_000)
-  call('a', 40_000, { ago: 50 * 24 * HOUR_MS })
-  await machine.run(['join', plane.line, '--backfill'])
-  await machine.run(['daemon', 'start'])
-  await machine.run(['team', 'sync'])
-  expect([...plane.org.usage.values()].map(({ sent }) => sent.buckets.map(({ cost }) => cost))).toEqual([['1'], ['1']])
-  await machine.type(['daemon', 'stop'], 'stop\n')
-})
+it.each([['join'], ['install', '--join']])(
+  '%s … --backfill sends what was used before, as far as it is on record',
+  async (...command) => {
+    const plane = new PlaneWithDoors()
+    await plane.listen()
+    onTestFinished(() => plane.close())
+    call('a', 40_000)
+    call('a', 40_000, { ago: 50 * 24 * HOUR_MS })
+    expect((await machine.run([...command, plane.line, '--backfill'])).code).toBe(0)
+    await machine.run(['daemon', 'start'])
+    await machine.run(['team', 'sync'])
+    expect([...plane.org.usage.values()].map(({ sent }) => sent.buckets.map(({ cost }) => cost))).toEqual([
+      ['1'],
+      ['1'],
+    ])
+    await machine.type(['daemon', 'stop'], 'stop\n')
+  },
+)
 
 it('the hook of a session’s start passes HOLDPOINT_TAGS on, and nothing else that stands there', async () => {
   const hook = (env: Record<string, string>, event: string) =>
@@ -319,6 +353,7 @@ describe('history', () => {
     call('a', 40_000, { session: 'aaaa' })
     call('a', 20_000, { session: 'bbbb', ago: 50 * HOUR_MS })
     expect(await covered()).toEqual({ plan: '0', metered: '0', unknown: '1.5' })
+    expect((await history()).stdout).toContain('$1.50 by a plan or by the call, which is not known here.')
     const yesterday = new Date(Date.now() - 25 * HOUR_MS).toISOString().slice(0, 10)
     writeFileSync(machine.home.config, `covered: { claude-code: { 2020-01-01: plan, ${yesterday}: metered } }\n`)
     expect(await covered()).toEqual({ plan: '0.5', metered: '1', unknown: '0' })

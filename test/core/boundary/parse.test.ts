@@ -96,6 +96,13 @@ describe('parseBoundaries', () => {
       2,
       42,
     ],
+    [
+      rule(`when: { "budget_used_pct[web-month]": ">= 100" }, require: ask`),
+      'unknown_condition',
+      'budget_used_pct: ">= 90", budget: web-month, with the action spend',
+      2,
+      42,
+    ],
     [rule(`when: { model_tier: "> sonnet" }, require: ask`), 'not_judged', 'subagent_model or model_route', 2, 42],
     [rule(`when: { destination: "== team" }, require: ask`), 'not_judged', 'use it with share', 2, 42],
     [rule(`when: { agent_id: "== x" }, require: ask`, 'share'), 'not_judged', 'destination', 2, 39],

@@ -72,7 +72,7 @@ export function BudgetForm({ org, name, draft: given, base: current, defaults, c
             <Field
               label="Name"
               required
-              hint="Small letters, digits, - and _. Boundaries name it: budget_used_pct[name]."
+              hint={`Small letters, digits, - and _. A boundary with the action spend names it: budget_used_pct: ">= 100", budget: ${draft.name || 'its-name'}.`}
             >
               <TextInput mono value={draft.name} maxLength={63} onChange={event => set({ name: event.target.value })} />
             </Field>

@@ -42,7 +42,7 @@ export function OwnCard({ org, own, mayEdit }: { org: string; own: OwnPrices; ma
       }
       note={
         own.overrides.length > 0 &&
-        'Each holds from its day on, instead of the card’s. A cache price that is left out falls to the input price, never to nothing.'
+        'Each holds from its day on, instead of the list price. A cache price that is left out falls to the input price, never to nothing.'
       }
     >
       <Table
@@ -50,7 +50,7 @@ export function OwnCard({ org, own, mayEdit }: { org: string; own: OwnPrices; ma
         rows={own.overrides}
         rowKey={({ index }) => String(index)}
         empty={
-          <EmptyState headingLevel={3} icon={<Tag aria-hidden />} title="The card’s prices hold">
+          <EmptyState headingLevel={3} icon={<Tag aria-hidden />} title="The list prices hold">
             A price of your own, from a day on: for a model that no list has, or for what a contract says.
           </EmptyState>
         }

@@ -27,7 +27,9 @@ export function RepriceButton({ org, from, to, months }: Props) {
         confirmLabel={`Reprice from ${from}`}
         onConfirm={async () => {
           const { days } = await withRemedy(act.mutateAsync({ org, from, to }))
-          toast('Usage is priced anew', { description: `${formatPlural(days, 'day')} of machines were gone through.` })
+          toast('Usage is priced anew', {
+            description: `${formatPlural(days, 'day')} of usage gone through, counted for each machine.`,
+          })
           router.push(`/${org}/spend/rates`)
           router.refresh()
         }}
