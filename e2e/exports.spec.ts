@@ -164,6 +164,7 @@ test('an invoice is compared by day and model, and its difference stands on the 
 
   await page.getByRole('button', { name: 'Spread it' }).click()
   await expect(dialog.getByRole('table')).toContainText('acme')
+  await expect(dialog, 'usage of unknown cover stands on statements at list prices').toContainText('charged twice')
   await dialog.getByRole('button', { name: 'Put it on the statements' }).click()
   const borne = page.getByRole('table', { name: 'Who takes which part of the difference' })
   await expect(borne.getByRole('row').filter({ hasText: 'acme' })).toContainText('$0.67')

@@ -135,6 +135,13 @@ function Compared({ org, invoice, mayChange }: { org: string; invoice: Sided; ma
             .filter(Boolean)
             .join(', and ')}
           . It may be part of the difference.
+          {!isNothing(invoice.unknown) && (
+            <>
+              {' '}
+              Say on its machines what covers it, as in <code>covered: {'{ claude-code: metered }'}</code> in
+              ~/.holdpoint/config.yaml: that holds for what was used before, too, and the difference follows.
+            </>
+          )}
         </Banner>
       )}
       {by.day && (

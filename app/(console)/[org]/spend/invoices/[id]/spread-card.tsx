@@ -10,6 +10,7 @@ type Props = { org: string; invoice: InvoiceDetail; mayChange: boolean }
 export function SpreadCard({ org, invoice, mayChange }: Props) {
   const { id, rule, spread, currency, tenants, sides } = invoice
   const isSpread = rule.kind !== 'none'
+  const twice = invoice.statementBasis !== 'billed' && Number(invoice.unknown) > 0
   const hasNone = sides !== undefined && isNothing(sides.difference)
   return (
     <Card
@@ -17,7 +18,7 @@ export function SpreadCard({ org, invoice, mayChange }: Props) {
       aside={
         <>
           <Pill state={isSpread ? 'passed' : 'neutral'}>{ruleWords[rule.kind]}</Pill>
-          {mayChange && (isSpread || !hasNone) && <SpreadDialog {...{ org, id, rule, tenants, currency }} />}
+          {mayChange && (isSpread || !hasNone) && <SpreadDialog {...{ org, id, rule, tenants, currency, twice }} />}
         </>
       }
       note={

@@ -27,10 +27,18 @@ const RULES: readonly { value: Kind; label: string; hint: string }[] = [
   { value: 'fixed', label: 'By fixed shares', hint: 'Percentages that you write; what they leave of a hundred stays.' },
 ]
 
-type Props = { org: string; id: string; rule: AllocationRule; tenants: readonly string[]; currency: string }
+type Props = {
+  org: string
+  id: string
+  rule: AllocationRule
+  tenants: readonly string[]
+  currency: string
+  /** Usage that may be in the difference stands on the statements already. */
+  twice: boolean
+}
 
 /** How the difference is spread, and before it is what each tenant would take by it. */
-export function SpreadDialog({ org, id, rule: before, tenants, currency }: Props) {
+export function SpreadDialog({ org, id, rule: before, tenants, currency, twice }: Props) {
   const router = useRouter()
   const trpc = useTRPC()
   const [open, setOpen] = useState(false)
@@ -79,6 +87,12 @@ export function SpreadDialog({ org, id, rule: before, tenants, currency }: Props
       }
     >
       <div className="grid gap-4">
+        {twice && kind !== 'none' && (
+          <Banner kind="note" title="Tenants may be charged twice.">
+            Statements count all usage at list prices, also that of which nobody knows whether a plan covers it, and the
+            difference may hold the same usage. First say on its machines what covers it.
+          </Banner>
+        )}
         <RadioCards legend="The rule" columns={2} value={kind} onChange={setKind} options={RULES} />
         {kind === 'fixed' && (
           <fieldset className="grid gap-2">
