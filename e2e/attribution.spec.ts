@@ -87,6 +87,21 @@ test('a rule is written, tried and put before another, in the signed text', asyn
   expect(await textInForce(page)).toContain('# everything of billing')
 })
 
+test('a dialog that is left with Escape gives focus back to the button that opened it', async ({ newContext }) => {
+  const page = await pageOf(newContext, OWNER.email)
+  await page.goto(`/${SLUG}/spend/attribution`)
+  for (const name of ['Add a tenant', 'Remove rule 1']) {
+    const button = page.getByRole('button', { name })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'))
+    await expect(dialog).toBeVisible()
+    await page.keyboard.press('Escape')
+    await expect(dialog).toHaveCount(0)
+    await expect(button).toBeFocused()
+  }
+})
+
 test('where usage without a tenant comes from is said, and a tenant is added, listed and renamed', async ({
   newContext,
 }) => {

@@ -2,7 +2,7 @@
 
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { cn } from './class-names.ts'
 import { IconButton } from './icon-button.tsx'
 
@@ -35,6 +35,7 @@ export function Dialog({
   children,
   footer,
 }: Props) {
+  const opener = useRef<Element>(null)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       {trigger && <Radix.Trigger asChild>{trigger}</Radix.Trigger>}
@@ -44,6 +45,13 @@ export function Dialog({
         <Radix.Content
           role={role}
           aria-modal="true"
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement
+          }}
+          onCloseAutoFocus={() => {
+            // Radix gives focus back to its own trigger, and without one to nobody.
+            if (!trigger && opener.current instanceof HTMLElement) opener.current.focus()
+          }}
           {...(description ? {} : { 'aria-describedby': undefined })}
           className={cn(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 animate-appear flex-col rounded-lg border bg-panel shadow-float outline-0',
