@@ -285,7 +285,7 @@ test('whom a budget has stopped stands on its page: oneself by name, others as a
   expect(await faultsFor(dev)).toEqual([])
   const owner = await pageOf(newContext, OWNER.email)
   await owner.goto(`/${SLUG}/spend/budgets/everything`)
-  await expect(owner.getByText('1 person whose figures you do not see was stopped too.')).toBeVisible()
+  await expect(owner.getByText('1 person whose figures you do not see was stopped.')).toBeVisible()
   await expect(owner.locator('main')).not.toContainText(DEV.name)
 })
 

@@ -26,7 +26,7 @@ export function StoppedCard({
       aside={people.length > 0 && <CsvLink org={org} list="budget-stops" query={{ name: budget }} />}
       note={
         withheld > 0 &&
-        `${formatPlural(withheld, people.length > 0 ? 'other person' : 'person', people.length > 0 ? 'other people' : 'people')} whose figures you do not see ${withheld === 1 ? 'was' : 'were'} stopped too.`
+        `${formatPlural(withheld, people.length > 0 ? 'other person' : 'person', people.length > 0 ? 'other people' : 'people')} whose figures you do not see ${withheld === 1 ? 'was' : 'were'} stopped${people.length > 0 ? ' too' : ''}.`
       }
     >
       {people.length > 0 && (
