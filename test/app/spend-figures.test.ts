@@ -155,6 +155,13 @@ it('a burn-down begins with the amount, ends with what is left and goes below no
   expect(points.at(-1)!.x).toBeCloseTo(1.5 / 30)
   expect(marks[0]).toBeLessThan(-1)
   expect(end).toBeUndefined()
+  const over = (sum: string) =>
+    burnData({ ...budget, days: [{ date: '2026-11-01', cost: sum, sum }] }, share, new Date('2026-11-01T12:00:00Z'))
+  for (const sum of ['0', '9', '11', '100', '123456789']) {
+    const { marks: all } = over(sum)
+    expect([sum, all.length <= 7, all.includes(0)]).toEqual([sum, true, true])
+    expect([all[0]! <= 10 - Number(sum), all.at(-1)! >= 10]).toEqual([true, true])
+  }
 })
 
 it('a budget that is used up is not foretold to be used up later', () => {

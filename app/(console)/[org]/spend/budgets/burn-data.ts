@@ -46,9 +46,12 @@ export function burnData(
         }
       : undefined
   const lefts = [...points.map(({ left }) => left), ...(ahead ? [ahead.expected, ahead.best, ahead.worst] : [])]
-  const above = axisMarks(Math.max(amount, ...lefts))
+  const top = Math.max(amount, ...lefts)
   const lowest = Math.min(0, ...lefts)
-  const step = above[1]!
-  const below = Array.from({ length: Math.ceil(-lowest / step - 1e-9) }, (_, i) => -(i + 1) * step)
-  return { amount, points, end: ahead, marks: [...below.reverse(), ...above], now: present }
+  // One step for both sides of nought, of all that is drawn: a budget that is passed a thousand times over has no thousand marks.
+  const step = axisMarks(top - lowest)[1]!
+  const marksTo = (most: number) => Math.ceil(most / step - 1e-9)
+  const below = marksTo(-lowest)
+  const marks = Array.from({ length: below + Math.max(1, marksTo(top)) + 1 }, (_, i) => (i - below) * step)
+  return { amount, points, end: ahead, marks, now: present }
 }
