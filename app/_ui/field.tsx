@@ -47,11 +47,11 @@ export function Field({
       {error && (
         <p id={`${id}-error`} role="alert" className="flex items-start gap-1.5 text-sm text-held">
           <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-          <span>{error}</span>
+          <span className="min-w-0 [overflow-wrap:anywhere]">{error}</span>
         </p>
       )}
       {hint && (
-        <p id={`${id}-hint`} className="text-sm text-ink-3">
+        <p id={`${id}-hint`} className="text-sm text-ink-3 [overflow-wrap:anywhere]">
           {hint}
         </p>
       )}
