@@ -19,8 +19,9 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   max_connections: '100',
   shared_buffers: '128MB',
-  // what is asked is small: processes of their own for it take longer than they save
+  // what is asked is small: processes of their own for it, or machine code, take longer than they save
   max_parallel_workers_per_gather: '0',
+  jit: 'off',
   // no socket files: their folder's path may be longer than the system allows
   ...(process.platform === 'win32' ? {} : { unix_socket_directories: '' }),
 }
