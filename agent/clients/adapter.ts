@@ -3,6 +3,7 @@
  * `HookEvent` of declared fields only, turns a `Decision` into the client's own answer, edits the client's
  * configuration, and reads what its sessions used. It knows no rule and opens no network connection.
  */
+import type { Action } from '#core/boundary/shape.ts'
 import type { Level } from '#core/client.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import type { Covered } from '#core/usage/bucket.ts'
@@ -29,6 +30,10 @@ type EventBase = {
   agentType?: string
   entrypoint?: string
   attended?: boolean
+  /** The model that answers in this session (inside a subagent: the subagent's), where the payload says. */
+  model?: string
+  /** Who serves it, where the payload says: a name of core/pricing's PROVIDERS, anything else is `other`. */
+  provider?: string
 }
 
 /** A tool call that waits for an answer: the pause point. */
@@ -45,8 +50,8 @@ export type ToolCall = EventBase & {
 export type PermissionPrompt = EventBase & { kind: 'permission_prompt'; toolName: string; toolUseId?: string }
 /** A call has ended; `ok` is false when the tool itself failed. */
 export type ToolDone = EventBase & { kind: 'tool_done'; toolName: string; toolUseId?: string; ok: boolean }
-/** `source`: startup, resume, clear, compact, or what a later version says. `model` where the client tells it. */
-export type SessionStart = EventBase & { kind: 'session_start'; source: string; model?: string }
+/** `source`: startup, resume, clear, compact, or what a later version says. */
+export type SessionStart = EventBase & { kind: 'session_start'; source: string }
 export type SessionEnd = EventBase & { kind: 'session_end'; reason: string }
 /** A prompt reached the model; not always typed by a person (task notifications come the same way). */
 export type Prompt = EventBase & { kind: 'prompt' }
@@ -107,8 +112,9 @@ export type WhenBroken = 'pass' | 'block'
 /**
  * How a call reaches the daemon. `http`: the client asks the daemon's port itself, with a token that stands in its settings.
  * `command`: it starts our small program, which asks over a socket that no other user of the machine can open.
+ * `plugin`: it loads a small module of ours, which asks over that socket itself.
  */
-export type HookForm = 'http' | 'command'
+export type HookForm = 'http' | 'command' | 'plugin'
 
 export type HookInstall = {
   form: HookForm
@@ -163,9 +169,18 @@ export type HookInspection = {
   findings: HookFinding[]
 }
 
+/** How the client would call the hook that stands in its configuration; `env` is what that configuration adds. */
+export type HookProbe = { env: Readonly<Record<string, string>> } & (
+  | { form: 'http'; url: string; headers: Readonly<Record<string, string>> }
+  | { form: 'command'; run: { exe: string; args: string[] } | { shell: string }; timeoutMs: number }
+  | { form: 'plugin'; file: string }
+)
+
 export type HookEditor = {
   /** The file that `install` edits. */
   settingsPath(home: ClientHome): string
+  /** The installed hook for tool calls, read anew; undefined where there is none of ours, or nothing can be read. */
+  probe(home: ClientHome): HookProbe | undefined
   /** @throws HookEditError when the file cannot be edited safely; nothing is written then. */
   install(home: ClientHome, request: HookInstall, options: { dryRun: boolean }): HookChange
   /** @throws HookEditError */
@@ -318,8 +333,29 @@ export type UsageSource<S extends UsageState = UsageState> = {
   coverOf?(home: ClientHome, session: { credential: Credential; attended: boolean; cwd: string }): Covered
 }
 
+/** The actions that a client's pause points can hold. */
+export type HeldAction = Extract<Action, 'continue' | 'spend' | 'subagent_model'>
+
+/**
+ * What can be made to refuse while Holdpoint is broken. `client`: the client itself, whatever is broken. `program`: our own
+ * program or module, which is there but hears nothing; that it is missing or too slow the client passes over. `none`: nothing.
+ */
+export type FailsClosed = 'client' | 'program' | 'none'
+
 /** A client at whose pause points we decide. */
 export type ClientAdapter<S extends UsageState = UsageState> = UsageSource<S> & {
+  /** Its program's name on the path, asked for its version. */
+  program: string
+  /** Forms of hooks that it takes, the one that is preferred first. */
+  forms: readonly HookForm[]
+  /** Whether it can put our question to whoever is at its keyboard. Where it cannot, what would be asked is refused. */
+  asks: boolean
+  /** What a refusal holds there. */
+  holds: readonly HeldAction[]
+  /** What it cannot do, each a sentence for people; shown in status. */
+  limits: readonly string[]
+  /** What `when_broken: block` brings in each form. */
+  failsClosed: Readonly<Partial<Record<HookForm, FailsClosed>>>
   /** Path of the hook route that `HookInstall.hookUrl` must have. */
   hookPath: string
   /** What a command hook's process can tell from its environment; nothing else of it may be kept or sent. */

@@ -3,15 +3,17 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { type ClientAdapter, type ClientHome, HookEditError } from '#agent/clients/adapter.ts'
+import { readConfigText } from '#agent/clients/config-file.ts'
 import { readRegular } from '#agent/regular-file.ts'
 import { changedClaudeSessions } from './changed-sessions.ts'
 import { accountIn, coverIn } from './cover.ts'
 import { inspectSettings, type SettingsText } from './inspect.ts'
 import { originFromEnv, originFromHeaders, parseClaudeHook } from './parse.ts'
+import { probeSettings } from './probe.ts'
 import { projectSettings } from './project-settings.ts'
 import { renderClaude, renderClaudeBroken } from './render.ts'
 import { CLAUDE_HOOK_PATH } from './settings.ts'
-import { claudeDir, installHooks, readSettingsText, uninstallHooks } from './settings-file.ts'
+import { installHooks, settingsPath, uninstallHooks } from './settings-file.ts'
 import { type ClaudeUsageState, marksOf } from './transcript.ts'
 import { readClaudeSession } from './transcript-file.ts'
 
@@ -21,7 +23,7 @@ const MANAGED_DIR = '/etc/claude-code'
 function texts(files: string[]): SettingsText[] {
   return files.flatMap(file => {
     try {
-      const text = readSettingsText(file)
+      const text = readConfigText(file)
       return text === undefined ? [] : [{ file, text }]
     } catch (error) {
       if (error instanceof HookEditError) return []
@@ -35,8 +37,6 @@ function managedFiles(): string[] {
   const names = fs.existsSync(dropIns) ? fs.readdirSync(dropIns).filter(n => n.endsWith('.json')) : []
   return [join(MANAGED_DIR, 'managed-settings.json'), ...names.sort().map(n => join(dropIns, n))]
 }
-
-const settingsPath = (home: ClientHome) => join(claudeDir(home), 'settings.json')
 
 /** Grows with the projects of years. */
 const ACCOUNT_FILE_MAX = 16 * 1024 * 1024
@@ -64,6 +64,12 @@ function hasKeyHelper(home: ClientHome, cwd: string): boolean {
 export const claude: ClientAdapter<ClaudeUsageState> = {
   client: 'claude-code',
   title: 'Claude Code',
+  program: 'claude',
+  forms: ['http', 'command'],
+  asks: true,
+  holds: ['continue', 'spend', 'subagent_model'],
+  limits: ['The model of a session itself cannot be held, only the model of a subagent.'],
+  failsClosed: { http: 'client', command: 'client' },
   hookPath: CLAUDE_HOOK_PATH,
   originFromEnv,
   originFromHeaders,
@@ -74,6 +80,7 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
     settingsPath,
     install: installHooks,
     uninstall: uninstallHooks,
+    probe: home => probeSettings(readConfigText(settingsPath(home))),
     inspect(home, { projectDirs, expected, version }) {
       return inspectSettings({
         user: texts([settingsPath(home)])[0],

@@ -1,7 +1,7 @@
 /** What the settings that are in force do to our hooks: a level and everything that switches them off. Pure. */
 import { HookEditError, type HookFinding, type HookInspection, type HookInstall } from '#agent/clients/adapter.ts'
+import { type JsonNode, nodeAt, plainOf } from '#agent/clients/json-text.ts'
 import { globMatches } from '#core/glob.ts'
-import { type JsonNode, nodeAt, plainOf } from './json-text.ts'
 import { coversLoopback, findOurEntries, formOf, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'
 
 export type SettingsText = { file: string; text: string }

@@ -1,162 +1,36 @@
-/** Claude Code's settings.json on disk: follows a link to its target, never widens the mode, replaces the file in one step. */
-import { createHash, randomBytes } from 'node:crypto'
-import * as fs from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { type ClientHome, type HookChange, HookEditError, type HookInstall } from '#agent/clients/adapter.ts'
-import { findOurEntries, planInstall, planUninstall, readSettings, type SettingsPlan } from './settings.ts'
-
-const SETTINGS_MAX = 4 * 1024 * 1024
+/** Claude Code's settings.json: where it lies, and our edits of it. */
+import { join } from 'node:path'
+import type { ClientHome, HookChange, HookInstall } from '#agent/clients/adapter.ts'
+import { installInto, type Loaded, uninstallFrom } from '#agent/clients/config-file.ts'
+import { planInstall, planUninstall } from './settings.ts'
 
 /** The client's own folder: CLAUDE_CONFIG_DIR, else `.claude` in the home. */
 export const claudeDir = (home: ClientHome) => home.env.CLAUDE_CONFIG_DIR || join(home.homeDir, '.claude')
 
-type Loaded = { file: string; text: string | undefined; mode: number; own: boolean }
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-}
-
-/** Reads the settings. `file` is what has to be replaced: the target where the path is a link. */
-function load(path: string): Loaded {
-  let file = path
-  try {
-    file = fs.realpathSync(path)
-  } catch (error) {
-    if (!isMissing(error)) throw new HookEditError('unreadable', `cannot read ${path}`, { file: path })
-    const link = fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
-    if (link) throw new HookEditError('unsafe_file', `${path} is a link to nothing`, { file: path })
-    return { file, text: undefined, mode: 0o600, own: true }
-  }
-  try {
-    const stat = fs.statSync(file)
-    if (!stat.isFile()) throw new HookEditError('unsafe_file', `${path} is not a file`, { file: path })
-    if (stat.size > SETTINGS_MAX) throw new HookEditError('unsafe_file', `${path} is too large`, { file: path })
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fs.readFileSync(file))
-    return { file, text, mode: stat.mode & 0o777, own: stat.uid === process.getuid?.() }
-  } catch (error) {
-    if (error instanceof HookEditError) throw error
-    if (error instanceof TypeError) throw new HookEditError('unparsable', `${path} is not UTF-8`, { file: path })
-    throw new HookEditError('unreadable', `cannot read ${path}`, { file: path })
-  }
-}
-
-/** The settings' text for reading only; undefined when there are none. @throws HookEditError */
-export const readSettingsText = (path: string) => load(path).text
-
-function writeAtomically(file: string, text: string, mode: number): void {
-  const temp = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
-  try {
-    const fd = fs.openSync(temp, 'wx', mode)
-    try {
-      fs.fchmodSync(fd, mode)
-      fs.writeFileSync(fd, text)
-      fs.fsyncSync(fd)
-    } finally {
-      fs.closeSync(fd)
-    }
-    fs.renameSync(temp, file)
-  } catch (error) {
-    fs.rmSync(temp, { force: true })
-    throw error
-  }
-}
-
-// The former text is kept under the digest of the text we left, so that uninstall knows whether it is untouched since.
-const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
-const backupPath = (file: string, after: string) => `${file}.holdpoint-${digest(after)}.bak`
-const absentPath = (file: string, after: string) => `${file}.holdpoint-${digest(after)}.none`
-
-/** What stood there before us, when the text is exactly as we left it: `found: false` = it was touched, or never ours. */
-function formerText(file: string, text: string): { found: boolean; text: string | undefined } {
-  if (fs.existsSync(absentPath(file, text))) return { found: true, text: undefined }
-  const backup = backupPath(file, text)
-  return fs.existsSync(backup)
-    ? { found: true, text: fs.readFileSync(backup, 'utf8') }
-    : { found: false, text: undefined }
-}
-
-function withFile<T>(path: string, edit: () => T): T {
-  try {
-    return edit()
-  } catch (error) {
-    if (!(error instanceof HookEditError) || error.file) throw error
-    throw new HookEditError(error.code, `${path}: ${error.message}`, {
-      file: path,
-      line: error.line,
-      column: error.column,
-    })
-  }
-}
-
-function replace(loaded: Loaded, path: string, after: string | undefined): void {
-  if (load(path).text !== loaded.text)
-    throw new HookEditError('changed_meanwhile', `${path} was changed by another program; run the command again`, {
-      file: path,
-    })
-  if (after === undefined) fs.rmSync(loaded.file)
-  else writeAtomically(loaded.file, after, loaded.mode)
-}
-
-const isBlank = (text: string | undefined): text is undefined => text === undefined || text.trim() === ''
-const hasOurs = (text: string | undefined) => !isBlank(text) && findOurEntries(readSettings(text)).length > 0
+/** The file that holds its user's settings. */
+export const settingsPath = (home: ClientHome) => join(claudeDir(home), 'settings.json')
 
 /**
  * The mode that the file gets at an install of the http form. It then holds the token that hooks come in with: another user of
  * the machine who reads it could send events in this one's name. Another user's file keeps the mode that its owner gave it.
  */
 const modeFor = ({ form }: HookInstall, { mode, own }: Loaded) =>
-  form === 'http' && own && (mode & 0o077) !== 0 ? 0o600 : mode
+  form === 'http' && own && (mode & 0o077) !== 0
+    ? { mode: 0o600, why: 'it holds the hook’s token, which no other user of this machine may read' }
+    : undefined
 
 /** @throws HookEditError; nothing is written then */
-export function installHooks(home: ClientHome, request: HookInstall, options: { dryRun: boolean }): HookChange {
-  const path = join(claudeDir(home), 'settings.json')
-  const loaded = load(path)
-  const before = loaded.text
-  const plan: SettingsPlan = withFile(path, () => planInstall(before, request, home.env))
-  const mode = modeFor(request, loaded)
-  const tightened =
-    mode === loaded.mode
-      ? []
-      : [
-          `changed the file’s mode from ${loaded.mode.toString(8)} to ${mode.toString(8)}: it holds the hook’s token, which no other user of this machine may read`,
-        ]
-  const changes = [...plan.changes, ...tightened]
-  const change: HookChange = { file: path, changes, before, after: plan.text, dryRun: options.dryRun }
-  if (options.dryRun || changes.length === 0) return change
-  if (plan.changes.length === 0) {
-    fs.chmodSync(loaded.file, mode)
-    return change
-  }
-  fs.mkdirSync(dirname(loaded.file), { recursive: true, mode: 0o700 })
-  // an update of our own entries keeps the way back to the text before us
-  const was = before === undefined ? undefined : formerText(loaded.file, before)
-  const former = was?.found ? was.text : hasOurs(before) ? planUninstall(before!).text : before
-  const backup = former === undefined ? absentPath(loaded.file, plan.text) : backupPath(loaded.file, plan.text)
-  writeAtomically(backup, former ?? '', 0o600)
-  replace({ ...loaded, mode }, path, plan.text)
-  if (before !== undefined && was?.found && plan.text !== before) dropBackups(loaded.file, before)
-  return { ...change, backup: former === undefined ? undefined : backup }
-}
+export const installHooks = (home: ClientHome, request: HookInstall, options: { dryRun: boolean }): HookChange =>
+  installInto(
+    settingsPath(home),
+    {
+      install: before => planInstall(before, request, home.env),
+      remove: planUninstall,
+      modeFor: loaded => modeFor(request, loaded),
+    },
+    options,
+  )
 
-function dropBackups(file: string, text: string): void {
-  fs.rmSync(backupPath(file, text), { force: true })
-  fs.rmSync(absentPath(file, text), { force: true })
-}
-
-/** Untouched since the install: the former bytes. Else our entries go and the rest stays. @throws HookEditError */
-export function uninstallHooks(home: ClientHome, options: { dryRun: boolean }): HookChange {
-  const path = join(claudeDir(home), 'settings.json')
-  const loaded = load(path)
-  const before = loaded.text
-  const unchanged: HookChange = { file: path, changes: [], before, after: before, dryRun: options.dryRun }
-  if (isBlank(before)) return unchanged
-  const plan = withFile(path, () => planUninstall(before))
-  if (plan.changes.length === 0) return unchanged
-  const former = formerText(loaded.file, before)
-  const after = former.found ? former.text : plan.text
-  const change = { ...unchanged, changes: plan.changes, after }
-  if (options.dryRun) return change
-  replace(loaded, path, after)
-  dropBackups(loaded.file, before)
-  return change
-}
+/** @throws HookEditError */
+export const uninstallHooks = (home: ClientHome, options: { dryRun: boolean }): HookChange =>
+  uninstallFrom(settingsPath(home), { remove: planUninstall }, options)

@@ -1,6 +1,15 @@
 /** What we write into Claude Code's settings.json, how our entries are known again, and the edits themselves. Pure. */
 import { HookEditError, type HookForm, type HookInstall } from '#agent/clients/adapter.ts'
-import { type JsonNode, JsonTextError, nodeAt, parseJsonText, placeOf, plainOf, removeIn, setIn } from './json-text.ts'
+import {
+  type JsonNode,
+  JsonTextError,
+  nodeAt,
+  parseJsonText,
+  placeOf,
+  plainOf,
+  removeIn,
+  setIn,
+} from '#agent/clients/json-text.ts'
 import { ENTRYPOINT_HEADER } from './parse.ts'
 
 /** Our http entries are known by this path on a loopback address, whatever their port or token. */
@@ -8,7 +17,7 @@ export const CLAUDE_HOOK_PATH = '/hook/claude-code'
 const CLIENT = 'claude-code'
 /** Seconds (the client's unit). The pause point gives up after two; a command's process has to start before that. */
 const HTTP_TIMEOUT_S = 2
-const COMMAND_TIMEOUT_S = 5
+export const COMMAND_TIMEOUT_S = 5
 /** SessionStart takes no http hook; the other two start the daemon when it is down. */
 const COMMAND_EVENTS = ['SessionStart', 'UserPromptSubmit', 'Stop'] as const
 export const HOOK_EVENTS = ['PreToolUse', ...COMMAND_EVENTS] as const
