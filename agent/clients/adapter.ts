@@ -16,6 +16,8 @@ export type HookOrigin = {
   entrypoint?: string | undefined
   /** Whether the client says that someone is at the keyboard; undefined = it did not say, to be read as nobody. */
   attended?: boolean | undefined
+  /** The event that our program was started for (header `x-holdpoint-event`), where the client's own JSON does not say. */
+  event?: string | undefined
 }
 
 type EventBase = {

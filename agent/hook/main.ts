@@ -1,8 +1,8 @@
 /**
- * The process that a client starts for the events that need a command: `hook.cjs <client> <event>`, the client's JSON on
- * standard input. Hands it to the daemon over its socket and does what the daemon's answer says; when the daemon is down it
- * starts it and leaves the event in the spool. What goes wrong here holds nobody up: at the pause point it is exit 1 with the
- * reason (the call goes on, unless the hook was installed to block), for any other event exit 0 without a word.
+ * The process that a client starts for the events that need a command: `hook.cjs <client> <event> [block]`, the client's JSON
+ * on standard input. Hands it to the daemon over its socket and does what the daemon's answer says; when the daemon is down it
+ * starts it and leaves the event in the spool. What goes wrong here holds nobody up: at the pause point it ends so that the
+ * client lets the call run (see events.ts), unless it was given `block`; for any other event it is exit 0 without a word.
  */
 import { existsSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { readRegular } from '#agent/regular-file.ts'
 import { HOOK_BODY_MAX, PAUSE_POINT_MS } from '#core/limits.ts'
 import { credentialIn } from './credential.ts'
 import { heldHere } from './environment.ts'
+import { rolesOf } from './events.ts'
 import { findHome } from './home-place.ts'
 import { askLoopback, type DoorAddress, type LoopbackAnswer, LoopbackFailure } from './loopback.ts'
 import { folderTrouble, socketPlace } from './socket-place.ts'
@@ -23,9 +24,14 @@ const DEADLINE_MS = PAUSE_POINT_MS - 500
 const ANSWER_MS = PAUSE_POINT_MS + 100
 
 const home = findHome(process.argv[1], process.env)
-const [client = '', event = ''] = process.argv.slice(2)
-/** The one event that waits for an answer. It goes over the socket or nowhere: a port may be another user's. */
-const isPausePoint = event === 'PreToolUse'
+const [client = '', event = '', whenBroken] = process.argv.slice(2)
+const roles = rolesOf(client)
+const isPausePoint = roles.pause.includes(event)
+const isStart = roles.start.includes(event)
+/** What its client tells in variables is heard of that client only: another one's may have been started by it. */
+const isClaude = client === 'claude-code'
+const NOTHING: Record<string, undefined> = {}
+const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT, CLAUDE_PID } = isClaude ? process.env : NOTHING
 /** Not `performance.now()`, whose module costs half a millisecond. */
 const nowMs = () => process.uptime() * 1000
 const startedMs = nowMs()
@@ -33,18 +39,17 @@ const leftMs = () => Math.max(50, DEADLINE_MS - (nowMs() - startedMs))
 
 /** Of an environment that also holds API keys, only these names are read, and those that the signed rules name. */
 function originHeaders(): Record<string, string> {
-  const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT, CLAUDE_PID, HOLDPOINT_TAGS } = process.env
-  const isStart = event === 'SessionStart'
-  const tags = isStart ? tagPairs(HOLDPOINT_TAGS) : ''
+  const tags = isStart ? tagPairs(process.env.HOLDPOINT_TAGS) : ''
   // a prompt as well: rules may have come since the start
-  const held = isStart || event === 'UserPromptSubmit' ? heldHere(home, process.env) : ''
+  const held = isStart || roles.prompt.includes(event) ? heldHere(home, process.env) : ''
   return {
+    'x-holdpoint-event': event.slice(0, 64),
     ...(CLAUDE_CODE_SESSION_ATTENDED ? { 'x-holdpoint-attended': CLAUDE_CODE_SESSION_ATTENDED.slice(0, 8) } : {}),
     ...(CLAUDE_CODE_ENTRYPOINT ? { 'x-holdpoint-entrypoint': CLAUDE_CODE_ENTRYPOINT.slice(0, 64) } : {}),
     ...(CLAUDE_PID && /^\d{1,10}$/.test(CLAUDE_PID) ? { 'x-holdpoint-client-pid': CLAUDE_PID } : {}),
     ...(tags === '' ? {} : { 'x-holdpoint-tags': tags }),
     ...(held === '' ? {} : { 'x-holdpoint-environment': held }),
-    ...(isStart ? { 'x-holdpoint-credential': credentialIn(process.env) } : {}),
+    ...(isStart && isClaude ? { 'x-holdpoint-credential': credentialIn(process.env) } : {}),
   }
 }
 
@@ -136,16 +141,21 @@ function giveAnswer({ status, body }: LoopbackAnswer): number {
   const { exit, stdout, stderr } = (status === 200 || isPausePoint ? JSON.parse(body) : {}) as Record<string, unknown>
   if ((exit !== 0 && exit !== 1 && exit !== 2) || typeof stdout !== 'string' || typeof stderr !== 'string')
     throw new Error(`the daemon answered ${status}`)
+  // its side failed; what that means to this client stands in the table
+  if (exit === 1) return passOn(stderr.trim().slice(0, 300) || 'its daemon failed')
   if (stdout !== '') process.stdout.write(stdout)
   if (stderr !== '') process.stderr.write(stderr)
   return exit
 }
 
-/** The client is not held up. At the pause point the person may see why the call went on unjudged. */
+/** The client is not held up, unless its hooks were installed to block. The person may see why the call was not judged. */
 function passOn(why: string): number {
   if (!isPausePoint) return 0
-  process.stderr.write(`Holdpoint did not judge this call: ${why}.\n`)
-  return 1
+  const isBlocked = whenBroken === 'block'
+  const { exit, says } = isBlocked ? roles.refuses : roles.passes
+  const then = isBlocked ? ', and its hooks are set to refuse calls until it can' : ''
+  if (says) process.stderr.write(`Holdpoint did not judge this call: ${why}${then}.\n`)
+  return exit
 }
 
 async function startDaemon(): Promise<void> {
@@ -156,7 +166,7 @@ async function startDaemon(): Promise<void> {
 const WORDS = { down: 'its daemon is not running', slow: 'its daemon took too long', odd: 'its daemon cannot be heard' }
 
 async function run(): Promise<number> {
-  if (event === 'SessionStart') rememberAgent(home, Number(process.env.CLAUDE_PID))
+  if (isStart) rememberAgent(home, Number(CLAUDE_PID))
   const input = await readInput()
   const found = findDoor()
   if ('why' in found) {
@@ -166,7 +176,7 @@ async function run(): Promise<number> {
   }
   try {
     // a port may be another user's by now, who must not get the token, nor what people write
-    if ((event === 'SessionStart' || 'port' in found.at) && (await isImpostor(found.at))) {
+    if ((isStart || 'port' in found.at) && (await isImpostor(found.at))) {
       leaveEvent(input, 'impostor')
       return 0
     }
@@ -188,7 +198,7 @@ async function run(): Promise<number> {
     if (!(error instanceof LoopbackFailure)) throw error
     leaveEvent(input, error.code)
     if (error.code === 'down') {
-      if (event === 'SessionStart') await lookAtPort()
+      if (isStart) await lookAtPort()
       await startDaemon()
     }
     return passOn(WORDS[error.code])

@@ -1,6 +1,7 @@
 /** What a command hook could not hand to the daemon, left for it to chain. Never holds a prompt, an input or a message. */
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { rolesOf } from './events.ts'
 
 /** The fields of a client's event that the adapters declare; all others stay out of the spool. */
 const DECLARED = [
@@ -40,7 +41,8 @@ const CALLS_MAX = SPOOL_MAX / 2
 export function spool(home: string, entry: SpooledEvent | SpooledAlarm, random: string): void {
   const folder = join(home, 'spool')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const max = entry.kind === 'hook_event' && entry.event === 'PreToolUse' ? CALLS_MAX : SPOOL_MAX
+  const isCall = entry.kind === 'hook_event' && rolesOf(entry.client).pause.includes(entry.event)
+  const max = isCall ? CALLS_MAX : SPOOL_MAX
   if (readdirSync(folder).length >= max) return
   const name = `${entry.kind === 'alarm' ? 'alarm' : 'event'}-${random}`
   const unfinished = join(folder, `.${name}.tmp`)

@@ -378,10 +378,11 @@ describe('at the pause point', () => {
   })
 
   it('what the daemon says of its own failure is passed on; it has chained that itself', async () => {
-    const told = { exit: 1, stderr: 'the decision took too long\n' }
-    answer = (_, response) => say(response, told, 500)
+    answer = (_, response) => say(response, { exit: 1, stderr: 'the decision took too long\n' }, 500)
     await daemon()
-    expect(await hook('PreToolUse')).toMatchObject({ ...told, stdout: '' })
+    const { stderr, ...ended } = await hook('PreToolUse')
+    expect(ended).toMatchObject({ exit: 1, stdout: '' })
+    expect(stderr).toBe('Holdpoint did not judge this call: the decision took too long.\n')
     expect(spooled()).toEqual([])
   })
 
