@@ -55,11 +55,9 @@ export class Connector {
   /** Starts the daemon as a process and waits until its door is open. */
   async startDaemon(): Promise<void> {
     const program = join(this.home, 'bin/holdpoint.cjs')
-    const child = spawn(process.execPath, [program, 'daemon'], {
-      cwd: this.user,
-      env: exactly(this.env),
-      stdio: 'ignore',
-    })
+    // in a session of its own, as hooks and the command start it: Linux shares its processors out by session
+    const options = { cwd: this.user, env: exactly(this.env), stdio: 'ignore', detached: true } as const
+    const child = spawn(process.execPath, [program, 'daemon'], options)
     this.later(() => this.end(child))
     for (let tries = 0; !existsSync(join(this.home, 'daemon.json')); tries++) {
       if (tries > 400 || child.exitCode !== null) throw new Error('the daemon did not start')

@@ -74,7 +74,7 @@ async function inTheClient(later: Later, machine: Connector): Promise<Case[]> {
 
 async function startBareServer(later: Later): Promise<string> {
   const program = join(root, 'test/bench/bare-hook-server.cjs')
-  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
   later(() => child.kill())
   const [port] = (await once(child.stdout, 'data')) as [Buffer]
   return `http://127.0.0.1:${port.toString().trim()}/hook`
