@@ -79,6 +79,10 @@ async function makeDate(tx: Tx, { orgId, zone, day }: StaleDate): Promise<void> 
   await tx.$executeRaw`delete from "UsageStale" where "orgId" = ${orgId} and zone = ${zone} and day = ${day}::date`
   await remake(tx, 'day', orgId, zone, day)
   const month = `${day.slice(0, 7)}-01`
+  // No two transactions are called the same, so that whoever keeps what they made of the month notices.
+  await tx.$executeRaw`
+    insert into "UsageMark" ("orgId", zone, month, made) values (${orgId}, ${zone}, ${month}::date, pg_current_xact_id()::text::bigint)
+    on conflict ("orgId", zone, month) do update set made = excluded.made`
   const [rest] = await tx.$queryRaw<{ marked: boolean }[]>`
     select exists (select from "UsageStale" where "orgId" = ${orgId} and zone = ${zone}
       and day >= ${month}::date and day < (${month}::date + interval '1 month')) as marked`

@@ -80,4 +80,5 @@ export async function rebuildTotals(db: Db, orgId: string): Promise<void> {
 async function forgetOthers(tx: Tx, orgId: string, zone: string): Promise<void> {
   await tx.usageTotal.deleteMany({ where: { orgId, zone: { not: zone } } })
   await tx.usageStale.deleteMany({ where: { orgId, zone: { not: zone } } })
+  await tx.usageMark.deleteMany({ where: { orgId, zone: { not: zone } } })
 }
