@@ -37,6 +37,8 @@ export const ObservedCall = z.strictObject({
   ...Who,
   ids: z.array(z.string().check(z.regex(ID))).check(z.minLength(1), z.maxLength(3)),
   partial: z.optional(z.literal(true)),
+  /** The first id stands in the client's own records of a call as well, where they have it. */
+  isRecordsId: z.optional(z.literal(true)),
 })
 export type ObservedCall = z.infer<typeof ObservedCall>
 

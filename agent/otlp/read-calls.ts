@@ -82,6 +82,7 @@ function claudeCall(entry: Entry, attributes: Attributes, nowMs: number): Observ
   const who = { ...whoOf(attributes), ...ofClaude(attributes) }
   const count = (key: string) => countOf(attributes, key)
   const sequence = attributes.get('event.sequence')
+  const requestId = textOf(attributes, 'request_id')
   return {
     kind: 'call',
     ...who,
@@ -97,11 +98,12 @@ function claudeCall(entry: Entry, attributes: Attributes, nowMs: number): Observ
       webSearches: 0,
     },
     ids: idsOf(
-      [textOf(attributes, 'request_id'), textOf(attributes, 'client_request_id')],
+      [requestId, textOf(attributes, 'client_request_id')],
       who.session !== undefined && typeof sequence === 'number' ? `${who.session}:${sequence}` : undefined,
       entry,
       attributes,
     ),
+    ...(requestId !== undefined && ID.test(requestId) ? { isRecordsId: true as const } : {}),
   }
 }
 

@@ -30,8 +30,9 @@ type Deps = {
 }
 
 /**
- * Usage that clients tell of by OpenTelemetry. No call is counted twice: what this machine reads from the client's own records is
- * left out, what the ledger has under one of its ids as well, and a session is counted either by its calls or by its sums.
+ * Usage that clients tell of by OpenTelemetry. No call is counted twice: one that the ledger has under one of its ids is the same
+ * call, what has no id that could be compared is left out where the client's own records are read, and a session is counted either
+ * by its calls or by its sums.
  */
 export class Telemetry {
   private readonly inbox: Inbox
@@ -89,11 +90,14 @@ export class Telemetry {
   }
 
   private count(seen: Observed): void {
+    if (seen.kind === 'call') {
+      this.countCall(seen)
+      return
+    }
     const { tally } = this.known
-    const added = seen.kind === 'sum' ? this.addedBy(seen) : undefined
+    const added = this.addedBy(seen)
     if (this.deps.readsOwn(seen.client, seen.session)) tally.own++
     else if (!this.isCountedBy(seen)) tally.otherwise++
-    else if (seen.kind === 'call') this.countCall(seen)
     else if (added) this.countSum(seen, added)
   }
 
@@ -113,11 +117,21 @@ export class Telemetry {
     return true
   }
 
-  private countCall({ client, session, tags, ids, model, provider, atMs, tokens, partial }: ObservedCall): void {
-    const { ledger, placeOf } = this.deps
+  /**
+   * A call that is known by one of its ids is the same call: the ledger takes what this one tells beyond it. One that is not, of
+   * a session whose own records are read, counts only where its id would stand in them: they have left it out.
+   */
+  private countCall(call: ObservedCall): void {
+    const { client, session, tags, ids, model, provider, atMs, tokens, partial, isRecordsId } = call
+    const { ledger, placeOf, readsOwn } = this.deps
     const { tally } = this.known
-    if (ledger.knowsAny(ids)) {
-      tally.repeated++
+    const isKnown = ledger.knowsAny(ids)
+    const isRead = readsOwn(client, session)
+    const isCounted = isRead ? isRecordsId === true : this.isCountedBy(call)
+    if (isKnown) tally[isRead ? 'own' : 'repeated']++
+    else if (isCounted) tally.calls++
+    else {
+      tally[isRead ? 'own' : 'otherwise']++
       return
     }
     const [key, requestId] = ids
@@ -132,7 +146,6 @@ export class Telemetry {
       isTold: true,
     }
     ledger.add([record], placeOf(client, session, tags))
-    tally.calls++
   }
 
   private countSum(sum: ObservedSum, added: UsageTokens): void {

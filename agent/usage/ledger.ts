@@ -6,8 +6,9 @@ import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
 import { DAY_MS, dayStart, utcDay } from '#core/day.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import { areSound, type Covered, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'
-import { CallIndex, nameOf } from './call-index.ts'
+import { CallIndex, type KnownCall, nameOf } from './call-index.ts'
 import { type CallLine, countsOf, endsWhole, linesOf, readCall, readPlace, tokensOf } from './ledger-lines.ts'
+import { joinObservers, type SeenCall } from './observers.ts'
 import type { Place } from './place.ts'
 
 /** How long a call is kept: the longest budget's window, a year and a day, and a month to look back from there. */
@@ -108,19 +109,28 @@ export class Ledger {
     return this.broken.size
   }
 
-  /** Whether a call stands there with these counts. */
+  /** Whether a call stands there with these counts, or with those that telemetry told while its own record is still to be added. */
   has(client: string, record: Pick<UsageRecord, 'key' | 'requestId' | 'tokens' | 'partial'>): boolean {
     const { key, requestId, tokens, partial } = record
     const counts = contentName({ n: countsOf(tokens), ...(partial ? { b: 1 } : {}) })
-    return (
-      [key, `${key}|${requestId}`].some(one => this.index.get(`${client} ${one}`)?.counts === counts) ||
-      this.wasTold(record)
-    )
+    const known = [key, `${key}|${requestId}`].map(one => this.index.get(`${client} ${one}`))
+    if (known.some(one => one?.counts === counts)) return true
+    return known.every(one => one === undefined) && this.toldOf(record) !== undefined
   }
 
-  /** Whether telemetry has told of a call before its own record was read: what was counted then stands. */
-  private wasTold({ key, requestId }: Pick<UsageRecord, 'key' | 'requestId'>): boolean {
-    return [key, requestId].some(id => id !== undefined && this.index.get(`told ${id}`) !== undefined)
+  /** What telemetry has told of a call. */
+  private toldOf({ key, requestId }: Pick<UsageRecord, 'key' | 'requestId'>): KnownCall | undefined {
+    return this.index.get(`told ${key}`) ?? (requestId === undefined ? undefined : this.index.get(`told ${requestId}`))
+  }
+
+  /** What the records of any client have of a call that telemetry tells of. */
+  private ownOf(ids: readonly string[]): KnownCall | undefined {
+    for (const id of ids)
+      for (const client of USAGE_CLIENTS) {
+        const known = this.index.get(`${client} ${id}`) ?? this.requests?.get(`${client} ${id}`)
+        if (known) return known
+      }
+    return undefined
   }
 
   /** Makes calls known by their request ids as well, for {@link knowsAny}: from the first time on that telemetry tells of a call. */
@@ -135,21 +145,14 @@ export class Ledger {
       for (const line of linesOf(this.pathOf(day))) {
         if (++lines % LINES_AT_ONCE === 0) await breathe()
         const call = readCall(line)
-        if (call?.q !== undefined && call.x === undefined)
-          requests.set(`${call.c} ${call.q}`, { day: dayStart(day) / DAY_MS, request: 0, counts: 0 })
+        if (call) this.noteRequest(call, dayStart(day) / DAY_MS)
       }
     }
   }
 
   /** Whether a call is known by one of its ids, whichever client it was that had it and whoever told of it. */
   knowsAny(ids: readonly string[]): boolean {
-    return ids.some(
-      id =>
-        this.index.get(`told ${id}`) !== undefined ||
-        USAGE_CLIENTS.some(client =>
-          [this.index, this.requests].some(index => index?.get(`${client} ${id}`) !== undefined),
-        ),
-    )
+    return ids.some(id => this.index.get(`told ${id}`) !== undefined) || this.ownOf(ids) !== undefined
   }
 
   /** Models that were called since a moment, each with its provider where that is recorded. */
@@ -168,20 +171,32 @@ export class Ledger {
   private note(line: CallLine, day: number): void {
     const { k, c, q = '' } = line
     this.noteModel(line)
+    if (line.x === 'call') {
+      const known = { day, request: 0, counts: contentName(line) }
+      for (const id of [k, q]) if (id !== '') this.index.set(`told ${id}`, known)
+      if (line.b === 1 && this.ownOf([k, q]) === undefined) this.broken.add(`told ${k}`)
+      return
+    }
     const key = `${c} ${k}`
     const before = this.index.get(key)
     const request = before?.request || (q === '' ? 0 : nameOf(q))
-    const known = { day: before?.day ?? day, request, counts: contentName(line) }
-    this.index.set(key, known)
+    this.index.set(key, { day: before?.day ?? day, request, counts: contentName(line) })
+    this.noteRequest(line, day)
+    if (this.broken.size > 0) for (const name of [key, `told ${k}`, `told ${q}`]) this.broken.delete(name)
     if (line.b === 1) this.broken.add(key)
-    else if (this.broken.size > 0) this.broken.delete(key)
-    if (line.x === 'call') for (const id of [k, q]) if (id !== '') this.index.set(`told ${id}`, known)
-    if (line.x === undefined && q !== '') this.requests?.set(`${c} ${q}`, known)
+  }
+
+  /** Of a response of several records the one that has its id alone stands for it. */
+  private noteRequest(line: CallLine, day: number): void {
+    const { k, c, q, x } = line
+    if (x !== undefined || q === undefined || k.includes('#')) return
+    this.requests?.set(`${c} ${q}`, { day, request: 0, counts: contentName(line) })
   }
 
   /**
-   * Adds calls of one session. What stands there already is not written again. Throws what the disk says; what was written by
-   * then stays, and adding all of them again is right.
+   * Adds calls of one session. What stands there already is not written again; what its client's records and telemetry tell of
+   * one call stands in one day's file, whichever came first, and is one call when it is read. Throws what the disk says; what was
+   * written by then stays, and adding all of them again is right.
    */
   add(records: readonly LedgerRecord[], place: Place): void {
     if (!this.isOpen) throw new Error('the ledger is not open')
@@ -192,12 +207,14 @@ export class Ledger {
         this.unsound++
         continue
       }
-      if (!record.isTold && this.wasTold(record)) continue
       const line = this.lineOf(record, place)
-      const known = this.index.get(`${line.c} ${line.k}`)
-      const day = known?.day ?? Math.floor(line.at / DAY_MS)
+      const told = this.toldOf(record)
+      const own = line.x === 'call' ? this.ownOf([line.k, line.q ?? '']) : this.index.get(`${line.c} ${line.k}`)
+      const counts = contentName(line)
+      const isThere = own?.counts === counts || (line.x === 'call' && told?.counts === counts)
+      const day = (own ?? (line.x === 'sum' ? undefined : told))?.day ?? Math.floor(line.at / DAY_MS)
       if (day < oldest) this.tooOld++
-      else if (known?.counts !== contentName(line)) byDay.set(day, [...(byDay.get(day) ?? []), line])
+      else if (!isThere) byDay.set(day, [...(byDay.get(day) ?? []), line])
     }
     for (const [day, lines] of byDay) {
       this.append(utcDay(day * DAY_MS), lines, place)
@@ -210,7 +227,11 @@ export class Ledger {
     const { key, requestId, model, atMs, tokens, agentId, provider, covered, partial, isTold, isSum } = record
     const known = this.index.get(`${place.client} ${key}`)
     const isOther =
-      known !== undefined && known.request !== 0 && requestId !== undefined && known.request !== nameOf(requestId)
+      !isTold &&
+      known !== undefined &&
+      known.request !== 0 &&
+      requestId !== undefined &&
+      known.request !== nameOf(requestId)
     return {
       k: isOther ? `${key}|${requestId}` : key,
       ...(requestId === undefined ? {} : { q: requestId }),
@@ -275,17 +296,20 @@ export function dayMark(home: Home, day: string): string | undefined {
 /** A day's calls, each once, in the order in which they were first seen. Reads what is there: the writer may be another process. */
 export async function readLedgerDay(home: Home, day: string): Promise<LedgerCall[]> {
   const places = new Map<string, Place>()
-  const calls: (LedgerCall & { key: string })[] = []
+  const calls: LedgerCall[] = []
+  const ids = new Map<string, readonly string[]>()
+  const told = new Set<string>()
   let lines = 0
   for (const line of linesOf(join(home.usage, 'days', `${day}.jsonl`))) {
     if (++lines % LINES_AT_ONCE === 0) await breathe()
     const call = readCall(line)
     if (call) {
-      const { k, c, s, m: model, at: atMs, n, a, p: provider, v: covered, b, x } = call
+      const { k, q, c, s, m: model, at: atMs, n, a, p: provider, v: covered, b, x } = call
       const nowhere = { client: c, session: s, repository: [], tags: {}, from: {} }
       const place = places.get(`${c} ${s}`) ?? nowhere
+      const key = x === 'call' ? `told ${c} ${k}` : `${c} ${k}`
       calls.push({
-        key: `${c} ${k}`,
+        key,
         model,
         atMs,
         tokens: tokensOf(n),
@@ -296,10 +320,16 @@ export async function readLedgerDay(home: Home, day: string): Promise<LedgerCall
         ...(b === 1 ? { partial: true } : {}),
         ...(x === 'sum' ? { isSum: true } : {}),
       })
+      if (x === 'call') told.add(key)
+      if (x !== 'sum') ids.set(key, q === undefined ? [k] : [k, q])
       continue
     }
     const place = readPlace(line)
     if (place) places.set(`${place.client} ${place.session}`, place)
   }
-  return uniqueCalls(calls)
+  const once = uniqueCalls(calls)
+  if (told.size === 0) return once
+  const seen = once.map((call): SeenCall => ({ call, ids: ids.get(call.key) ?? [], told: told.has(call.key) }))
+  const start = dayStart(day)
+  return joinObservers(seen, atMs => atMs >= start && atMs < start + DAY_MS)
 }

@@ -144,13 +144,13 @@ describe('no call counts twice:', () => {
   test('where the client’s own records are read what it tells of the session is left out, and said', async () => {
     machine.spend(1, { id: 'msg_1' })
     const own = { 'session.id': SESSION, request_id: 'req_msg_1' }
-    await machine.tell('logs', machine.logs([machine.request(own), machine.request({ ...own, request_id: 'another' })]))
+    await machine.tell('logs', machine.logs([machine.request(own), machine.request({ ...own, request_id: undefined })]))
     await machine.tell(
       'metrics',
       machine.sums('claude_code.token.usage', { input: 5 }, { values: { 'session.id': SESSION } }),
     )
     await machine.tell('metrics', machine.sums('claude_code.token.usage', { input: 5 }))
-    expect(await machine.counted()).toMatchObject([{ tokens: { input: 0, output: 40_000 } }])
+    expect(await machine.counted()).toMatchObject([{ tokens: { output: 40_000 }, place: { directory: machine.cwd } }])
     expect(await machine.told()).toMatchObject({ calls: 0, sums: 0, own: 4 })
   })
 
@@ -171,7 +171,7 @@ describe('no call counts twice:', () => {
     machine.spend(1, { id: 'msg_3' })
     await machine.daemon.stop()
     await machine.start()
-    expect((await machine.counted()).map(({ tokens }) => tokens.output)).toEqual([50, 40, 40_000])
+    expect((await machine.counted()).map(({ tokens }) => tokens.output)).toEqual([40_000, 40_000, 40_000])
   })
 
   test('what another observer tells of a call that is read here is the same call', async () => {
