@@ -14,6 +14,7 @@ import type { Blocked } from './releases.ts'
 import type { RulesInForce } from './rules.ts'
 import { type Runtime, record } from './runtime.ts'
 import type { Session } from './session.ts'
+import type { HeldSubject } from './subject.ts'
 
 /** One call that is being decided, with everything known about it. */
 export type About = {
@@ -21,6 +22,8 @@ export type About = {
   client: Client
   event: ToolCall
   session: Session
+  /** What it is about, where that is not the session. */
+  subject?: HeldSubject
   plan: Plan
   blocked: Blocked[]
   /** Those that the plan was made under. */
@@ -52,7 +55,8 @@ type Happened = {
 }
 
 /** Chains a decision; returns its handle. */
-export function recordDecision({ runtime, client, session, plan, rules, recorded }: About, happened: Happened): string {
+export function recordDecision(about: About, happened: Happened): string {
+  const { runtime, client, session, subject, plan, rules, recorded } = about
   const { matches, event } = happened
   const handle = happened.handle ?? makeHandle(runtime.random(6))
   const until = stepCeilings(matches)
@@ -70,6 +74,7 @@ export function recordDecision({ runtime, client, session, plan, rules, recorded
     user: runtime.user,
     ...(event.toolUseId === undefined ? {} : { toolUse: event.toolUseId }),
     action: happened.action ?? plan.action,
+    ...(subject === undefined ? {} : { subject }),
     stage: happened.stage ?? 'enforce',
     outcome,
     did: happened.did,

@@ -3,6 +3,7 @@ import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import type { ApprovalState } from '#core/approval/state.ts'
 import type { Action } from '#core/boundary/shape.ts'
 import type { AlarmKind } from '#core/protocol.ts'
+import type { HeldSubject } from './subject.ts'
 
 /** A rule as a decision met it: `key` is its name, with `org:` before an organisation's. */
 export type JudgedRule = { key: string; require: string; digest?: string; note?: string }
@@ -31,6 +32,8 @@ export type DecisionEntry = {
   user: string
   toolUse?: string
   action: Action
+  /** A route or a destination, where an answer is about that and not about the session. */
+  subject?: HeldSubject
   stage: 'shadow' | 'enforce'
   outcome: 'allow' | 'ask' | 'approver' | 'deny'
   did: 'passed' | 'asked' | 'refused' | 'released'

@@ -3,17 +3,19 @@ import { roleRank } from '#core/role.ts'
 import { type About, type Judgement, recordDecision, refuseWith } from './decision.ts'
 import { openRequest } from './requests.ts'
 import type { FiledRequest } from './state.ts'
+import { keptUnder } from './subject.ts'
 
 /**
  * A call that the organisation's approvers must let go on: always refused here. It meets the denial that stands,
  * the request that waits, or files a new one.
  */
 export function answerOrganisation(about: About): Judgement {
-  const { runtime, plan, session, event, blocked } = about
+  const { runtime, plan, session, subject, event, blocked } = about
+  const kept = keptUnder({ subject, session: session.id })
   const matches = plan.evaluation.decidedBy
   const keys = matches.map(match => match.key).sort()
   const now = runtime.now()
-  const ofSession = [...runtime.state.requests.values()].filter(asked => asked.session === session.id)
+  const ofSession = [...runtime.state.requests.values()].filter(asked => asked.session === kept)
   const meet = (asked: FiledRequest) =>
     recordDecision(about, {
       did: 'refused',

@@ -15,6 +15,7 @@ import type { RulesInForce } from './rules.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 import type { Session } from './session.ts'
 import { figuresOf } from './sessions.ts'
+import { keptUnder } from './subject.ts'
 
 /** A tool call that waits for an answer. `arrivedMs`: when its hook came, as `performance.now()` has it. */
 export type AskedCall = {
@@ -177,7 +178,7 @@ function askedHere(about: About): Decision {
 }
 
 /** Refused on this machine: denied by a rule, or nobody is at the keyboard to be asked. */
-function refusedHere(about: About): Decision {
+export function refusedHere(about: About): Decision {
   const { plan, event, runtime, session } = about
   const matches = plan.evaluation.decidedBy
   if (plan.evaluation.outcome.kind === 'deny') {
@@ -194,7 +195,7 @@ function refusedHere(about: About): Decision {
     q =>
       q.state === 'open' &&
       q.decision.did === 'refused' &&
-      q.decision.session === session.id &&
+      keptUnder(q.decision) === session.id &&
       q.decision.rules
         .map(r => r.key)
         .sort()
@@ -220,7 +221,11 @@ function deniedHere(about: About): Decision | undefined {
   const matches = plan.evaluation.decidedBy
   const now = runtime.now()
   for (const [handle, question] of runtime.state.questions) {
-    if (question.state !== 'denied' || (question.standsUntil ?? 0) <= now || question.decision.session !== session.id)
+    if (
+      question.state !== 'denied' ||
+      (question.standsUntil ?? 0) <= now ||
+      keptUnder(question.decision) !== session.id
+    )
       continue
     if (!question.decision.rules.some(rule => matches.some(match => match.key === rule.key))) continue
     recordDecision(about, { did: 'refused', matches, answeredBy: 'machine', event, question: handle })

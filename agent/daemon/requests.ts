@@ -12,6 +12,7 @@ import { roleRank } from '#core/role.ts'
 import type { About } from './decision.ts'
 import { clockOf, type Runtime, record } from './runtime.ts'
 import type { FiledRequest } from './state.ts'
+import { keptUnder } from './subject.ts'
 
 /** A run without a person ends with its process and may be resumed: its requests wait this long before they are taken back. */
 const HEADLESS_GRACE_MS = 30 * 60_000
@@ -23,15 +24,16 @@ const LEFT_BY_PERSON = new Set(['prompt_input_exit', 'clear', 'logout'])
  * numbers, the organisation's own rule names, and references that only this machine can make.
  */
 export function openRequest(
-  { runtime, client, session, plan }: About,
+  { runtime, client, session, subject, plan }: About,
   matches: readonly Match[],
   keys: string[],
 ): FiledRequest {
   const { team } = runtime.membership!
   const { organisation, set } = runtime.rules.inForce()
   const now = clockOf(runtime)
+  const kept = keptUnder({ subject, session: session.id })
   const earlier = [...runtime.state.requests.values()].filter(
-    asked => asked.session === session.id && [...asked.keys].sort().join() === keys.join(),
+    asked => asked.session === kept && [...asked.keys].sort().join() === keys.join(),
   )
   const waits = matches.map(({ rule }) => (isUnsupported(rule) ? undefined : rule.expires) ?? REQUEST_WAIT_S)
   const request: ApprovalRequest = {
@@ -42,7 +44,7 @@ export function openRequest(
     member: team.member.id,
     client,
     sessionRef: session.ref,
-    subject: { kind: 'session' },
+    subject: subject ?? { kind: 'session' },
     action: plan.action,
     rules: matches.map(({ rule }) => ({ name: rule.name, digest: organisation.get(rule.name)!.digest })),
     ruleset: { version: set!.set.version, digest: set!.digest },
@@ -58,7 +60,7 @@ export function openRequest(
     kind: 'request',
     request,
     digest: requestDigest(request, crypto.sha256),
-    session: session.id,
+    session: kept,
     keys,
     role,
   })

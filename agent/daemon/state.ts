@@ -9,9 +9,10 @@ import { type Micros, parseMicros } from '#core/money.ts'
 import type { AlarmKind } from '#core/protocol.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
 import { Mentions } from './mentions.ts'
+import { keptUnder } from './subject.ts'
 import { Unreported } from './unreported.ts'
 
-/** What an organisation's answer, or a local one, lets through in one session. */
+/** What an organisation's answer, or a local one, lets through in one session (`session`: what {@link keptUnder} says). */
 export type Grant = {
   /** The answer's id, or the handle of a question that was answered here. */
   id: string
@@ -281,7 +282,7 @@ export class State {
     this.grants.set(handle, {
       id: handle,
       handle,
-      session: decision.session,
+      session: keptUnder(decision),
       rules: decision.rules.map(({ key, digest }) => ({ key, digest })),
       scope,
       until: how === 'prompt' || scope === 'session' ? (decision.until ?? []) : [],
