@@ -1,6 +1,7 @@
 /** A provider's invoice beside our own reckoning, and what to do with the difference. */
 import { AppError } from '#core/error.ts'
-import { type AllocationRule, allocate, describeAllocation } from '#core/spend/allocate.ts'
+import { type Allocated, type AllocationRule, allocate, describeAllocation } from '#core/spend/allocate.ts'
+import { minorUnit } from '#core/spend/exchange.ts'
 import type { StatementLine } from '#core/spend/statement.ts'
 import type { InvoiceLine } from './line.ts'
 
@@ -81,21 +82,23 @@ export function reconcile(
 
 /**
  * A difference spread over tenants by a stated rule, as a line of its own on each statement; what the rule leaves stays with the
- * organisation. Together exactly the difference.
- * @param about the provider, and the invoice's number or month
+ * organisation. Together exactly the difference. Lines are whole units of the statements' currency (cents), so that a tenant's part is
+ * one figure on the invoice's page, on its statement and in every file.
+ * @param difference in the statements' currency, which it is converted into before it is spread
+ * @param about the provider, the invoice's number or month, and the statements' currency
  */
 export function spreadDifference(
   difference: bigint,
   rule: AllocationRule,
   own: ReadonlyMap<string, bigint>,
-  about: { provider: string; invoice: string },
-): { lines: Map<string, StatementLine>; left: bigint } {
-  const { parts, left } = allocate(difference, rule, own)
+  about: { provider: string; invoice: string; currency: string },
+): { lines: Map<string, StatementLine> } & Pick<Allocated, 'left' | 'why'> {
+  const { parts, ...rest } = allocate(difference, rule, own, minorUnit(about.currency))
   const line = {
     kind: 'reconciliation' as const,
     provider: about.provider,
     of: about.invoice,
     rule: describeAllocation(rule),
   }
-  return { lines: new Map([...parts].map(([tenant, pico]) => [tenant, { ...line, pico }])), left }
+  return { lines: new Map([...parts].map(([tenant, pico]) => [tenant, { ...line, pico }])), ...rest }
 }

@@ -54,9 +54,14 @@ export function drawMonth(
   const own = new Map(
     [...byTenant].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, list]) => [key, usageLines(list, as)]),
   )
-  const amounts = new Map(tenants.map(key => [key, ownAmount(own.get(key) ?? [])]))
+  const amountsBy = (lines: (key: string) => StatementLine[]) =>
+    new Map(tenants.map(key => [key, ownAmount(lines(key))]))
+  const counted = amountsBy(key => own.get(key) ?? [])
+  const atList = rules.some(({ rule }) => rule.kind === 'equivalent')
+    ? amountsBy(key => usageLines(byTenant.get(key) ?? [], { ...as, basis: 'equivalent' }))
+    : counted
   const spread = (of: string, list: DatedRow[], rule: AllocationRule): Shared => {
-    const { lines, left } = sharedLines(of, list, rule, amounts, as)
+    const { lines, left } = sharedLines(of, list, rule, rule.kind === 'equivalent' ? atList : counted, as)
     return { of, rule, parts: lines, left }
   }
   return {

@@ -1,7 +1,7 @@
 import type { Basis } from '#core/budget/budget.ts'
 import { PRICE_AXES } from '#core/pricing.ts'
 import { type AllocationRule, allocate, describeAllocation } from './allocate.ts'
-import { attoIn, type ExchangeRates, picoParts } from './exchange.ts'
+import { attoIn, type ExchangeRates, minorUnit, picoParts } from './exchange.ts'
 import type { SpendRow } from './group.ts'
 import type { StatementLine } from './statement.ts'
 
@@ -58,7 +58,8 @@ export const ownAmount = (lines: readonly StatementLine[]): bigint =>
 /**
  * Rows that are nobody's own (`of`: `unattributed`, or the name of what is shared) as lines on the tenants' statements, spread by a
  * rule; what has no price and what nobody knows the cover of is spread apart, by the same rule. `left` is what stays with the
- * organisation. All lines together are the rows' own sum.
+ * organisation. All lines together are the rows' own sum, and each that a tenant takes is whole units of the currency (cents), so that
+ * it is the same figure wherever it stands.
  */
 export function sharedLines(
   of: string,
@@ -73,7 +74,7 @@ export function sharedLines(
   const left: StatementLine[] = []
   for (const [kind, sum] of sums) {
     const line = { kind: kind === 'usage' ? ('allocated' as const) : kind, of, rule: describeAllocation(rule) }
-    const spread = allocate(sum, rule, own)
+    const spread = allocate(sum, rule, own, minorUnit(as.currency))
     for (const [tenant, pico] of spread.parts) lines.set(tenant, [...(lines.get(tenant) ?? []), { ...line, pico }])
     if (spread.left !== 0n) left.push({ ...line, pico: spread.left })
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { INVOICE_HAND_LINES_MAX, INVOICE_TEXT_MAX } from '#core/limits.ts'
 import { PROVIDERS } from '#core/pricing.ts'
 import { getInvoice, listInvoices, spreadWith } from '../../features/invoice/read.ts'
-import { setSpread } from '../../features/invoice/spread.ts'
+import { setSpread } from '../../features/invoice/state-spread.ts'
 import { removeInvoice, takeInvoice } from '../../features/invoice/take.ts'
 import { inOrg, router } from '../trpc.ts'
 
@@ -21,7 +21,7 @@ const line = z.object({
   amount: z.string().max(40),
 })
 const rule = z.union([
-  z.object({ kind: z.enum(['none', 'proportional', 'even']) }),
+  z.object({ kind: z.enum(['none', 'proportional', 'equivalent', 'even']) }),
   z.object({ kind: z.literal('fixed'), shares: z.record(z.string().max(63), z.string().max(12)) }),
 ])
 

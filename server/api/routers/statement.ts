@@ -11,7 +11,7 @@ const month = z.string().refine(isMonth)
 const tenant = z.string().max(63)
 const tag = z.string().max(64)
 const rule = z.discriminatedUnion('kind', [
-  z.object({ kind: z.enum(['none', 'proportional', 'even']) }),
+  z.object({ kind: z.enum(['none', 'proportional', 'equivalent', 'even']) }),
   z.object({ kind: z.literal('fixed'), shares: z.record(z.string().max(63), z.string().max(12)) }),
 ])
 /** Of which tag's value; both empty for what has no tenant. */

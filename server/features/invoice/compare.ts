@@ -8,21 +8,20 @@ import type { Invoice } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import { budgetsInForce } from '../budget/in-force.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
-import { ownOfMonth } from './own.ts'
+import { type OwnMonth, ownOfMonth } from './own.ts'
 
 export type InvoiceOf = Pick<Invoice, 'id' | 'provider' | 'month' | 'number' | 'currency'> & {
   total: { toString(): string }
 }
 
-/** An invoice beside our own figures, in its currency and in pico-units. `tenants`: ours by tenant; null: has none. */
+/** An invoice beside our own figures, in its currency and in pico-units. `tenants` and `equivalents`: see {@link OwnMonth}, in dollars. */
 export type Difference = {
   ours: bigint
   theirs: bigint
   difference: bigint
   bound: bigint
   unknown: bigint
-  tenants: Map<string | null, bigint>
-}
+} & Pick<OwnMonth, 'tenants' | 'equivalents'>
 
 /** The last UTC day of a month, by whose exchange rate its sums are converted. */
 export const lastDay = (month: string): string => addDays(daysOfMonth(month).to, -1)
@@ -37,6 +36,7 @@ async function ownIn(db: Tx, orgId: string, { provider, month, currency }: Invoi
     bound: there(own.bound),
     unknown: there(own.unknown),
     tenants: own.tenants,
+    equivalents: own.equivalents,
   }
 }
 

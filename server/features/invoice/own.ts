@@ -15,6 +15,8 @@ export type OwnMonth = {
   amounts: OwnAmount[]
   /** The same by tenant; null: has none. */
   tenants: Map<string | null, bigint>
+  /** By tenant, what has a price, at list prices and whatever covers it: what a difference can be spread by where nobody knows. */
+  equivalents: Map<string | null, bigint>
   /** Beside it and never in it: at most, what is paid for by use and has no price; and what nobody knows to be billed. */
   bound: bigint
   unknown: bigint
@@ -42,7 +44,7 @@ type Sum = {
   provider: string
   model: string
   long: boolean
-  covered: 'metered' | 'unknown'
+  covered: 'metered' | 'plan' | 'unknown'
   rate: string
   tenant: string | null
   version: number
@@ -62,14 +64,14 @@ function readSums(db: Tx, orgId: string, provider: string, from: string, to: str
       union all
       select day, "seriesId", sum("webSearches"), sum(cost) from "UsageBucket"
       where not ${isUtc} and "orgId" = ${orgId} and day >= ${from}::date and day < ${to}::date group by 1, 2
-    ) u join "UsageSeries" s on s."orgId" = ${orgId} and s.id = u."seriesId" and s.provider = ${provider} and s.covered <> 'plan'
+    ) u join "UsageSeries" s on s."orgId" = ${orgId} and s.id = u."seriesId" and s.provider = ${provider}
       left join "UsageDay" d on d."orgId" = ${orgId} and d."machineId" = s."machineId" and d.day = u.day
     group by 1, 2, 3, 4, 5, 6, 7, 8`
 }
 
 async function addUp(db: Tx, orgId: string, sums: readonly Sum[], renames: RenameMap): Promise<OwnMonth> {
   const amounts = new Map<string, OwnAmount>()
-  const own: OwnMonth = { amounts: [], tenants: new Map(), bound: 0n, unknown: 0n }
+  const own: OwnMonth = { amounts: [], tenants: new Map(), equivalents: new Map(), bound: 0n, unknown: 0n }
   const add = (day: string, model: string | undefined, pico: bigint) => {
     const key = `${day} ${model ?? ''}`
     const amount = amounts.get(key) ?? { day, ...(model === undefined ? {} : { model }), pico: 0n }
@@ -78,6 +80,9 @@ async function addUp(db: Tx, orgId: string, sums: readonly Sum[], renames: Renam
   }
   for (const sum of sums) {
     const pico = parseDecimal(sum.cost) ?? 0n
+    const tenant = sum.tenant === null ? null : renamedValue(renames, 'tenant', sum.tenant)
+    if (sum.rate !== 'fallback') own.equivalents.set(tenant, (own.equivalents.get(tenant) ?? 0n) + pico)
+    if (sum.covered === 'plan') continue
     if (sum.covered === 'unknown') own.unknown += pico
     else if (sum.rate === 'fallback') own.bound += pico
     else {
@@ -86,7 +91,6 @@ async function addUp(db: Tx, orgId: string, sums: readonly Sum[], renames: Renam
       const searches = sum.searches * (prices?.rates.webSearches ?? 0n)
       if (searches !== 0n) add(sum.day, undefined, searches)
       if (pico !== searches) add(sum.day, sum.model, pico - searches)
-      const tenant = sum.tenant === null ? null : renamedValue(renames, 'tenant', sum.tenant)
       own.tenants.set(tenant, (own.tenants.get(tenant) ?? 0n) + pico)
     }
   }

@@ -7,7 +7,7 @@ import { type AllocationRule, describeAllocation } from '#core/spend/allocate.ts
 import { type FeatureContext, notFound } from '../context.ts'
 import { allocationRule, statementSetting } from '../statement/setting.ts'
 import { compareInvoice, differenceOf } from './compare.ts'
-import { previewSpread } from './spread.ts'
+import { previewSpread, type SpreadPreview, type SpreadTenant } from './state-spread.ts'
 
 type Ctx = FeatureContext<MemberActor>
 
@@ -120,12 +120,33 @@ export type InvoiceDetail = Omit<InvoiceRow, 'rule' | 'isSpread'> & {
   /** Beside ours, never in it: at most, what has no price; and what nobody knows to be billed. */
   bound: string
   unknown: string
-  /** By the rule in force. */
-  spread: { parts: { tenant: string; amount: string }[]; left: string }
-  tenants: string[]
+  /** By the rule in force; undefined where it cannot be said. */
+  spread: SpreadShown | undefined
+  tenants: SpreadTenant[]
   /** What statements are drawn up by: their lines are of it. */
   statementBasis: 'equivalent' | 'billed'
 }
+
+/** A difference by who takes what, in the currency of the month's statements and as it stands on them. Decimals. */
+export type SpreadShown = {
+  currency: string
+  whole: string
+  parts: (SpreadTenant & { amount: string })[]
+  left: string
+  /** Why something is left; `no_spend`: there is nothing to go by in proportion. */
+  why: SpreadPreview['why'] | null
+  /** The first month with statements, where this invoice's lies before it: its lines stand on none. Empty: there are none at all. */
+  before: string | null
+}
+
+const spreadShown = ({ currency, whole, parts, left, why, before }: SpreadPreview): SpreadShown => ({
+  currency,
+  whole: formatDecimal(whole),
+  parts: parts.map(({ key, name, pico }) => ({ key, name, amount: formatDecimal(pico) })),
+  left: formatDecimal(left),
+  why: why ?? null,
+  before,
+})
 
 /** One invoice beside our own figures. */
 export async function getInvoice(ctx: Ctx, { id }: { id: string }): Promise<InvoiceDetail> {
@@ -138,7 +159,7 @@ export async function getInvoice(ctx: Ctx, { id }: { id: string }): Promise<Invo
   const { found, problem } = await orProblem(compareInvoice(ctx.db, orgId, invoice))
   const { basis } = await statementSetting(ctx.db, orgId)
   const result = found?.result
-  const spread = found && (await orProblem(previewSpread(ctx.db, orgId, invoice, found, rule)))
+  const spread = found && (await orProblem(previewSpread(ctx.db, ctx.now, orgId, invoice, found, rule)))
   const none = { ours: 0n, theirs: 0n, difference: 0n }
   return {
     ...headOf(invoice, by?.name ?? 'a former member'),
@@ -161,10 +182,7 @@ export async function getInvoice(ctx: Ctx, { id }: { id: string }): Promise<Invo
     },
     bound: formatDecimal(found?.bound ?? 0n),
     unknown: formatDecimal(found?.unknown ?? 0n),
-    spread: {
-      parts: (spread?.found?.parts ?? []).map(({ tenant, pico }) => ({ tenant, amount: formatDecimal(pico) })),
-      left: formatDecimal(spread?.found?.left ?? 0n),
-    },
+    spread: spread?.found && spreadShown(spread.found),
     tenants: spread?.found?.tenants ?? [],
     statementBasis: basis,
   }
@@ -190,17 +208,11 @@ function merged(rows: readonly ReconciledRow[], key: 'day' | 'model'): ComparedR
 }
 
 /** How the difference would be spread by a rule, before it is. @throws AppError BAD_INPUT for shares that are none */
-export async function spreadWith(
-  ctx: Ctx,
-  { id, rule }: { id: string; rule: AllocationRule },
-): Promise<InvoiceDetail['spread']> {
+export async function spreadWith(ctx: Ctx, { id, rule }: { id: string; rule: AllocationRule }): Promise<SpreadShown> {
   demandSight(ctx)
   const { orgId } = ctx.actor
   const invoice = await ctx.db.invoice.findFirst({ where: { id, orgId } })
   if (!invoice) throw notFound('invoice')
-  const { parts, left } = await previewSpread(ctx.db, orgId, invoice, await differenceOf(ctx.db, orgId, invoice), rule)
-  return {
-    parts: parts.map(({ tenant, pico }) => ({ tenant, amount: formatDecimal(pico) })),
-    left: formatDecimal(left),
-  }
+  const difference = await differenceOf(ctx.db, orgId, invoice)
+  return spreadShown(await previewSpread(ctx.db, ctx.now, orgId, invoice, difference, rule))
 }

@@ -11,7 +11,7 @@ import { TAG_KEY, TAG_VALUE } from '#core/usage/tags.ts'
 import type { Tx } from '../../db.ts'
 import { type FeatureContext, newId, notFound } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
-import { openBook } from './book.ts'
+import { openBook, takersOf } from './book.ts'
 import { lockStatements } from './close.ts'
 import { rowsByMonth } from './months.ts'
 import { allocationRule, statementSetting } from './setting.ts'
@@ -97,9 +97,7 @@ export async function previewAllocation(
   const rules = inOrder([...others, { key, value, rule }])
   const drawnBy = { ...month, rules, settled: false }
   const rows = (await rowsByMonth(ctx.db, orgId, book.org.zone, [drawnBy], book.setting.rates)).get(month.month)!
-  const shared = new Set(rules.flatMap(one => (one.key === 'tenant' ? [one.value] : [])))
-  const used = rows.flatMap(({ tags }) => (tags.tenant === undefined ? [] : [tags.tenant]))
-  const tenants = [...new Set([...book.tenants.keys(), ...used])].filter(one => !shared.has(one)).sort()
+  const tenants = takersOf(book.known, rows, rules)
   const { own, shared: amounts } = drawMonth(
     rows,
     { tenants, rules },

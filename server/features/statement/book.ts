@@ -1,42 +1,10 @@
-import { fromUtf8 } from '#core/bytes.ts'
-import { parseDecimal } from '#core/decimal.ts'
-import { isAppError } from '#core/error.ts'
-import { drawMonth, linesOf, type MonthDrawn } from '#core/spend/draw.ts'
 import { rateUsed } from '#core/spend/exchange.ts'
-import {
-  adjustmentsOf,
-  type ClosedStatement,
-  carriedCredit,
-  type StatementDraft,
-  type StatementLine,
-} from '#core/spend/statement.ts'
-import type { DatedRow } from '#core/spend/statement-lines.ts'
+import { adjustmentsOf, carriedCredit, type StatementDraft, type StatementLine } from '#core/spend/statement.ts'
 import type { Tx } from '../../db.ts'
-import { reconciliationLines } from '../invoice/spread.ts'
-import { type BookMonth, rowsByMonth, statementMonths } from './months.ts'
+import { type ClosedHead, closedDocs, closedHeads, lineOf } from './closed.ts'
+import { type DrawnMonth, drawMonths, ledgerLines, takersOf } from './drawn.ts'
+import { type BookMonth, statementMonths } from './months.ts'
 import { type StatementSetting, statementSetting } from './setting.ts'
-
-/** By tenant, what of a month's difference from providers' invoices is spread to it. */
-type Reconciliation = ReadonlyMap<string, readonly StatementLine[]>
-const NOT_SPREAD: Reconciliation = new Map()
-
-/** A statement that was closed: the bytes that were hashed, read. */
-export type Closed = {
-  doc: ClosedStatement
-  digest: string
-  closedAt: Date
-  closedById: string
-  evidenceSeq: number
-}
-
-export type DrawnMonth = BookMonth & {
-  drawn: MonthDrawn
-  /** Tenants with usage of their own, also where nothing could be drawn up. */
-  users: readonly string[]
-  reconciliation: Reconciliation
-  /** Why it cannot be drawn up, where it cannot: an exchange rate is missing. */
-  problem: string | undefined
-}
 
 export type BookTenant = { key: string; name: string; contact: string | null }
 
@@ -44,13 +12,17 @@ export type BookTenant = { key: string; name: string; contact: string | null }
 export type Book = {
   org: { id: string; slug: string; name: string; zone: string }
   setting: StatementSetting
-  months: DrawnMonth[]
+  months: readonly DrawnMonth[]
   tenants: Map<string, BookTenant>
+  /** Keys of tenants that are listed or named, whether or not anything is theirs. */
+  known: readonly string[]
   /** By tenant, its closed statements in the order of their months. */
-  closed: Map<string, Closed[]>
+  closed: ReadonlyMap<string, readonly ClosedHead[]>
+  /** By tenant, what is on the first statement after its last closed one because of those that are closed. */
+  adjustments: ReadonlyMap<string, readonly StatementLine[]>
 }
 
-/** Reads the book as it is at this moment. Closing reads it under the organisation's lock. */
+/** Reads the book as it is at this moment: of the ledger what has changed. Closing reads it under the organisation's lock. */
 export async function openBook(tx: Tx, orgId: string, now: Date): Promise<Book> {
   const org = await tx.organisation.findUniqueOrThrow({
     where: { id: orgId },
@@ -58,96 +30,86 @@ export async function openBook(tx: Tx, orgId: string, now: Date): Promise<Book> 
   })
   const zone = org.timeZone
   const setting = await statementSetting(tx, orgId)
-  const months = await statementMonths(tx, orgId, zone, setting, now)
-  const closed = await closedStatements(tx, orgId)
-  const rows = await rowsByMonth(tx, orgId, zone, months, setting.rates)
+  const closed = await closedHeads(tx, orgId)
   const named = await tx.tenant.findMany({ where: { orgId }, orderBy: { key: 'asc' } })
-  const shared = new Set(setting.rules.flatMap(({ key, value }) => (key === 'tenant' ? [value] : [])))
-  const known = [...setting.listed, ...named.map(({ key }) => key)].filter(key => !shared.has(key))
-  const drawn: DrawnMonth[] = []
-  const spread = await spreadMonths(tx, orgId)
-  for (const month of months)
-    drawn.push({ ...month, ...(await drawOne(tx, orgId, month, rows.get(month.month)!, { known, setting, spread })) })
-  const keys = [...known, ...drawn.flatMap(({ users }) => users), ...closed.keys()]
+  const known = [...setting.listed, ...named.map(({ key }) => key)]
+  const from = await statementMonths(tx, orgId, zone, setting, now)
+  const months = await drawMonths(tx, { orgId, zone, setting, known, closed }, from)
+  const keys = [...takersOf(known, [], setting.rules), ...months.flatMap(({ users }) => users), ...closed.keys()]
   const contacts = new Map(named.map(row => [row.key, row]))
   return {
     org: { id: org.id, slug: org.slug, name: org.name, zone },
     setting,
-    months: drawn,
+    months,
     tenants: new Map(
       [...new Set(keys)].sort().map(key => {
         const row = contacts.get(key)
         return [key, { key, name: row?.name ?? key, contact: row?.contactEmail || null }]
       }),
     ),
+    known,
     closed,
+    adjustments: await adjustmentsOfClosed(tx, orgId, months, closed),
   }
 }
 
-async function drawOne(
+type Adjusted = { closed: readonly ClosedHead[]; lines: readonly StatementLine[] }
+/** Of a month as it is drawn up, by tenant: its adjustments beside what is closed. */
+const adjusted = new WeakMap<DrawnMonth, Map<string, Adjusted>>()
+const joined = new WeakMap<readonly ClosedHead[], { parts: (readonly StatementLine[])[]; all: readonly StatementLine[] }>()
+/** Tenants whose closed statements are in memory at once, where something of them has to be reckoned. */
+const TENANTS_AT_ONCE = 20
+
+/**
+ * By tenant, what closed months and those passed over before them have become since, and the credit that did not fit. What was
+ * reckoned stands as long as the month's ledger and what is closed are the same; so does the list that comes of it.
+ */
+async function adjustmentsOfClosed(
   tx: Tx,
   orgId: string,
-  month: BookMonth,
-  rows: DatedRow[],
-  { known, setting, spread }: { known: readonly string[]; setting: StatementSetting; spread: ReadonlySet<string> },
-): Promise<Pick<DrawnMonth, 'drawn' | 'users' | 'reconciliation' | 'problem' | 'tenants'>> {
-  const sharedKeys = new Set(month.rules.flatMap(({ key, value }) => (key === 'tenant' ? [value] : [])))
-  const users = [...new Set(rows.flatMap(({ tags }) => tags.tenant ?? []))].filter(key => !sharedKeys.has(key))
-  const tenants = month.tenants ?? [...new Set([...known, ...users])].sort()
-  const as = { basis: month.basis, currency: month.currency, rates: setting.rates }
-  try {
-    const drawn = drawMonth(rows, { tenants, rules: month.rules }, as)
-    const reconciliation = spread.has(month.month)
-      ? await reconciliationLines(tx, orgId, month.month, { currency: month.currency, tenants })
-      : NOT_SPREAD
-    return { drawn, users, reconciliation, tenants, problem: undefined }
-  } catch (error) {
-    if (!isAppError(error) || error.code !== 'BAD_INPUT') throw error
-    const problem = [error.message, error.remedy].filter(Boolean).join(' ')
-    return { drawn: { own: new Map(), shared: [] }, users, reconciliation: NOT_SPREAD, tenants, problem }
+  months: readonly DrawnMonth[],
+  closed: Book['closed'],
+): Promise<Map<string, readonly StatementLine[]>> {
+  const open = [...closed].filter(([, heads]) => months.some(({ month }) => month > heads.at(-1)!.month))
+  const upTo = (heads: readonly ClosedHead[]) => months.filter(({ month }) => month <= heads.at(-1)!.month)
+  const isKnown = (month: DrawnMonth, tenant: string, heads: readonly ClosedHead[]) =>
+    adjusted.get(month)?.get(tenant)?.closed === heads
+  const missing = open.filter(([tenant, heads]) => upTo(heads).some(month => !isKnown(month, tenant, heads)))
+  for (let at = 0; at < missing.length; at += TENANTS_AT_ONCE) {
+    const some = missing.slice(at, at + TENANTS_AT_ONCE)
+    const docs = await closedDocs(
+      tx,
+      orgId,
+      some.map(([tenant]) => tenant),
+    )
+    for (const [tenant, heads] of some) {
+      const since = heads.flatMap(({ about }) => about.filter(line => line.counted).map(lineOf))
+      for (const month of upTo(heads).filter(one => !isKnown(one, tenant, heads))) {
+        const billed = docs.get(tenant)!.get(month.month) ?? { period: periodOf(month), lines: [] }
+        const ofMonth = adjusted.get(month) ?? new Map<string, Adjusted>()
+        ofMonth.set(tenant, { closed: heads, lines: adjustmentsOf(billed, ledgerLines(month, tenant), since) })
+        adjusted.set(month, ofMonth)
+      }
+    }
   }
+  return new Map(
+    open.map(([tenant, heads]) => {
+      const parts = upTo(heads).map(month => adjusted.get(month)!.get(tenant)!.lines)
+      const before = joined.get(heads)
+      const isSame = before?.parts.length === parts.length && parts.every((part, i) => part === before.parts[i])
+      const all = isSame ? before.all : [...parts.flat(), ...creditOf(heads.at(-1)!)]
+      if (!isSame) joined.set(heads, { parts, all })
+      return [tenant, all] as const
+    }),
+  )
 }
 
-/** Months of which an invoice's difference is spread. */
-async function spreadMonths(tx: Tx, orgId: string): Promise<ReadonlySet<string>> {
-  const rows = await tx.invoice.findMany({ where: { orgId, spread: { isNot: null } }, select: { month: true } })
-  return new Set(rows.map(({ month }) => month))
-}
-
-async function closedStatements(tx: Tx, orgId: string): Promise<Map<string, Closed[]>> {
-  const rows = await tx.statement.findMany({ where: { orgId }, orderBy: [{ tenant: 'asc' }, { month: 'asc' }] })
-  const closed = new Map<string, Closed[]>()
-  for (const { tenant, bytes, digest, closedAt, closedById, evidenceSeq } of rows) {
-    const doc = readClosed(bytes)
-    closed.set(tenant, [...(closed.get(tenant) ?? []), { doc, digest, closedAt, closedById, evidenceSeq }])
-  }
-  return closed
-}
-
-/** Frozen bytes as a statement. */
-export const readClosed = (bytes: Uint8Array): ClosedStatement =>
-  JSON.parse(fromUtf8(new Uint8Array(bytes))) as ClosedStatement
+const creditOf = ({ carried, month }: ClosedHead): StatementLine[] =>
+  carriedCredit({ carried, period: { month, start: '', end: '', zone: '' } })
 
 /** A tenant's closed statement of a month, where it is closed. */
-export const closedOf = ({ closed }: Book, tenant: string, month: string): Closed | undefined =>
-  closed.get(tenant)?.find(({ doc }) => doc.period.month === month)
-
-/** What is a tenant's of a month as the ledger is now. */
-const ledgerLines = (month: DrawnMonth, tenant: string): StatementLine[] => [
-  ...linesOf(month.drawn, tenant),
-  ...(month.reconciliation.get(tenant) ?? []),
-]
-
-/** A line of closed bytes as it was reckoned. */
-export const lineOf = ({
-  amount,
-  shown: _,
-  counted: __,
-  ...line
-}: ClosedStatement['lines'][number]): StatementLine => ({
-  ...line,
-  pico: parseDecimal(amount) ?? 0n,
-})
+export const closedOf = ({ closed }: Book, tenant: string, month: string): ClosedHead | undefined =>
+  closed.get(tenant)?.find(head => head.month === month)
 
 /** A draft, and what keeps it from being drawn up. */
 export type Drawn = { draft: StatementDraft; problem: string | undefined }
@@ -158,24 +120,12 @@ export type Drawn = { draft: StatementDraft; problem: string | undefined }
  */
 export function draftOf(book: Book, tenant: string, name: string): Drawn | undefined {
   const month = book.months.find(one => one.month === name)
-  const closed = book.closed.get(tenant) ?? []
-  const last = closed.at(-1)?.doc.period.month
+  const last = book.closed.get(tenant)?.at(-1)?.month
   if (!month || (last !== undefined && name <= last)) return undefined
-  const lines = ledgerLines(month, tenant)
-  const before = last === undefined ? [] : book.months.filter(one => one.month <= last)
   const isFirstAfter = last !== undefined && !book.months.some(one => one.month > last && one.month < name)
-  if (isFirstAfter) {
-    const since = closed.flatMap(({ doc }) =>
-      doc.lines.filter(line => line.counted && line.month !== undefined).map(lineOf),
-    )
-    for (const past of before) {
-      const doc = closedOf(book, tenant, past.month)?.doc
-      const billed = doc ?? { period: periodOf(past), lines: [] }
-      lines.push(...adjustmentsOf(billed, ledgerLines(past, tenant), since))
-    }
-    lines.push(...carriedCredit(closed.at(-1)!.doc))
-  }
-  const foreign = lines.find(line => line.month !== undefined && currencyOf(book, line.month) !== month.currency)
+  const carried = isFirstAfter ? (book.adjustments.get(tenant) ?? []) : []
+  const lines = [...ledgerLines(month, tenant), ...carried]
+  const foreign = carried.find(line => line.month !== undefined && currencyOf(book, line.month) !== month.currency)
   return {
     draft: {
       org: book.org.id,
@@ -188,11 +138,19 @@ export function draftOf(book: Book, tenant: string, name: string): Drawn | undef
     },
     problem:
       month.problem ??
-      (isFirstAfter ? before.find(one => one.problem)?.problem : undefined) ??
+      (isFirstAfter ? book.months.find(one => one.month <= last && one.problem)?.problem : undefined) ??
       (foreign &&
         `${foreign.month} was billed in ${currencyOf(book, foreign.month!)} and has changed since, which cannot stand on a statement in ${month.currency}.`),
   }
 }
+
+/** What of a month a draft is made of: the same lists, the same lines. Neither is copied. */
+export const sourcesOf = (book: Book, month: DrawnMonth, tenant: string): readonly (readonly StatementLine[])[] => {
+  const last = book.closed.get(tenant)?.at(-1)?.month
+  const isFirstAfter = last !== undefined && !book.months.some(one => one.month > last && one.month < month.month)
+  return [ledgerLines(month, tenant), isFirstAfter ? (book.adjustments.get(tenant) ?? NONE) : NONE]
+}
+const NONE: readonly StatementLine[] = []
 
 const currencyOf = ({ months }: Book, month: string): string | undefined =>
   months.find(one => one.month === month)?.currency

@@ -207,7 +207,10 @@ export async function listStatements(ctx: Ctx, asked: { year?: string | undefine
       firstMonth: book.setting.firstMonth,
       zone: book.org.zone,
       fixed: book.closed.size > 0,
-      rules: book.setting.rules.map(rule => ({ ...rule, words: describeAllocation(rule.rule) })),
+      rules: book.setting.rules.map(rule => ({
+        ...rule,
+        words: describeAllocation(rule.rule, key => book.tenants.get(key)?.name ?? key),
+      })),
     },
   }
 }

@@ -246,28 +246,31 @@ describe('reconciliation', () => {
     expect(() => reconcile(own, [line('1'), { currency: 'EUR', pico: 1n }])).toThrow('in USD and in EUR')
   })
 
-  test('spreads the difference as a line of its own, to the pico', () => {
+  test('spreads the difference as a line of its own, in whole cents and with what is left to the pico', () => {
     const spread = spreadDifference(
-      usd('-1'),
+      usd('-1.0049'),
       { kind: 'even' },
       new Map([
         ['acme', 0n],
         ['globex', 5n],
         ['initech', 1n],
       ]),
-      { provider: 'anthropic', invoice: '2026-11' },
+      { provider: 'anthropic', invoice: '2026-11', currency: 'USD' },
     )
     const parts = [...spread.lines.values()]
-    expect(parts.reduce((n, l) => n + l.pico, spread.left)).toBe(usd('-1'))
+    expect(parts.reduce((n, l) => n + l.pico, spread.left)).toBe(usd('-1.0049'))
+    expect(parts.map(({ pico }) => formatDecimal(pico))).toEqual(['-0.33', '-0.33', '-0.34'])
     expect(parts[0]).toMatchObject({
       kind: 'reconciliation',
       provider: 'anthropic',
       of: '2026-11',
       rule: 'in equal parts',
     })
-    expect(spreadDifference(usd('1'), { kind: 'none' }, new Map(), { provider: 'openai', invoice: 'x' })).toEqual({
+    const about = { provider: 'openai', invoice: 'x', currency: 'USD' }
+    expect(spreadDifference(usd('1'), { kind: 'none' }, new Map(), about)).toEqual({
       lines: new Map(),
       left: usd('1'),
+      why: 'rule',
     })
   })
 })

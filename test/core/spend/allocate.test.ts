@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { type AllocationRule, allocate, checkAllocation, describeAllocation } from '#core/spend/allocate.ts'
-import { roundParts } from '#core/spend/round.ts'
 
 const usd = (text: string) => parseDecimal(text)!
 const own = (amounts: Record<string, string>) => new Map(Object.entries(amounts).map(([k, v]) => [k, usd(v)]))
@@ -54,10 +53,16 @@ describe('an amount is spread', () => {
     },
   )
 
-  test('so that nothing is lost or made, by any rule, to the pico and then to the cent', () => {
+  test('so that nothing is lost or made, by any rule and to any unit', () => {
     const anyOwn = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.bigInt({ min: -5n, max: 10n ** 16n }))
+    const amountOf = fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n })
     const anyRule: fc.Arbitrary<AllocationRule> = fc.oneof(
-      fc.constantFrom<AllocationRule>({ kind: 'none' }, { kind: 'even' }, { kind: 'proportional' }),
+      fc.constantFrom<AllocationRule>(
+        { kind: 'none' },
+        { kind: 'even' },
+        { kind: 'proportional' },
+        { kind: 'equivalent' },
+      ),
       fc
         .dictionary(
           fc.constantFrom('a', 'b', 'c', 'x'),
@@ -66,14 +71,24 @@ describe('an amount is spread', () => {
         .map((shares): AllocationRule => ({ kind: 'fixed', shares })),
     )
     fc.assert(
-      fc.property(fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }), anyRule, anyOwn, (amount, rule, amounts) => {
-        const { parts, left } = allocate(amount, rule, new Map(Object.entries(amounts)))
-        const all = [...parts.values(), left]
-        expect(all.reduce((a, b) => a + b, 0n)).toBe(amount)
-        for (const part of all) expect(part === 0n || part > 0n === amount > 0n).toBe(true)
-        const cents = roundParts(all, 2)
-        expect(cents.parts.reduce((a, b) => a + b, 0n)).toBe(cents.total)
-      }),
+      fc.property(
+        amountOf,
+        anyRule,
+        anyOwn,
+        fc.constantFrom(1n, 10n ** 10n, 10n ** 12n),
+        (amount, rule, amounts, unit) => {
+          const { parts, left, why } = allocate(amount, rule, new Map(Object.entries(amounts)), unit)
+          const all = [...parts.values(), left]
+          expect(all.reduce((a, b) => a + b, 0n)).toBe(amount)
+          for (const part of parts.values()) {
+            expect(part > 0n).toBe(amount > 0n)
+            expect(part % unit).toBe(0n)
+          }
+          // Less than half a unit stays beside what the rule leaves, of either sign.
+          if (why === 'rest') expect(2n * (left < 0n ? -left : left)).toBeLessThanOrEqual(unit)
+          else expect(left === 0n || left > 0n === amount > 0n || 2n * left * left <= unit * unit).toBe(true)
+        },
+      ),
     )
   })
 })

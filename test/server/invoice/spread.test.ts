@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { AllocationRule } from '#core/spend/allocate.ts'
 import { isRefusal } from '#server/db-refusal.ts'
 import { getInvoice, spreadWith } from '#server/features/invoice/read.ts'
-import { reconciliationLines, setSpread } from '#server/features/invoice/spread.ts'
+import { reconciliationLines } from '#server/features/invoice/spread.ts'
+import { setSpread, spreadMonth } from '#server/features/invoice/state-spread.ts'
 import { removeInvoice, takeInvoice } from '#server/features/invoice/take.ts'
 import { setAllocation, setStatements } from '#server/features/statement/arrange.ts'
 import { useDatabase } from '#test/support/db.ts'
@@ -37,9 +38,13 @@ const theirs = async (amount: string, over = {}) =>
     })
   ).id
 const spread = (rule: AllocationRule) => setSpread(books.ctx(), { id, rule })
+const linesOf = async (month: string) => {
+  const as = await spreadMonth(db.prisma, books.ctx().now, books.org.id, month)
+  return reconciliationLines(db.prisma, books.org.id, month, as)
+}
 const lines = async (month = '2026-11') =>
   Object.fromEntries(
-    [...(await reconciliationLines(db.prisma, books.org.id, month))].map(([tenant, list]) => [
+    [...(await linesOf(month))].map(([tenant, list]) => [
       tenant,
       list.map(({ kind, provider, of, rule, pico: amount }) => ({
         kind,
@@ -63,12 +68,13 @@ const told = async () =>
 describe('lines', () => {
   it('there are none until somebody says how', async () => {
     expect(await lines()).toEqual({})
-    expect((await getInvoice(books.ctx(), { id })).spread).toEqual({ parts: [], left: '1' })
+    expect((await getInvoice(books.ctx(), { id })).spread).toMatchObject({ parts: [], left: '1', why: 'rule' })
   })
 
   it.each<[AllocationRule, Record<string, number[]>, string]>([
     [{ kind: 'proportional' }, { acme: [0.75], globex: [0.25] }, '0'],
-    [{ kind: 'even' }, { acme: [0.333333333334], globex: [0.333333333333], idle: [0.333333333333] }, '0'],
+    [{ kind: 'even' }, { acme: [0.34], globex: [0.33], idle: [0.33] }, '0'],
+    [{ kind: 'equivalent' }, { acme: [0.75], globex: [0.25] }, '0'],
     [{ kind: 'fixed', shares: { globex: '10', idle: '50' } }, { globex: [0.1], idle: [0.5] }, '0.4'],
   ])('by %j they are of each tenant, and with what stays exactly the difference', async (rule, wanted, left) => {
     const before = await spreadWith(books.ctx(), { id, rule })
@@ -76,8 +82,8 @@ describe('lines', () => {
     expect(await amounts()).toEqual(wanted)
     const { spread: after } = await getInvoice(books.ctx(), { id })
     expect(after).toEqual(before)
-    expect(after.left).toBe(left)
-    expect(after.parts.reduce((sum, { amount }) => sum + pico(amount), pico(after.left))).toBe(pico('1'))
+    expect(after).toMatchObject({ left, whole: '1', currency: 'USD' })
+    expect(after!.parts.reduce((sum, { amount }) => sum + pico(amount), pico(left))).toBe(pico('1'))
   })
 
   it('say of which provider and invoice they are, and by which rule', async () => {
@@ -100,7 +106,7 @@ describe('lines', () => {
     const other = await theirs('0.3', { provider: 'openai' })
     await setSpread(books.ctx(), { id: other, rule: { kind: 'even' } })
     expect((await lines()).idle!.map(({ provider, amount }) => [provider, amount])).toEqual([
-      ['anthropic', 0.333333333333],
+      ['anthropic', 0.33],
       ['openai', 0.1],
     ])
     expect(await lines('2026-10')).toEqual({})
@@ -116,7 +122,10 @@ describe('lines', () => {
     await spread({ kind: 'even' })
     await setAllocation(books.ctx(), { key: 'tenant', value: 'idle', rule: { kind: 'even' } })
     expect(Object.keys(await lines()).sort()).toEqual(['acme', 'globex'])
-    const named = await reconciliationLines(db.prisma, books.org.id, '2026-11', { tenants: ['globex'] })
+    const named = await reconciliationLines(db.prisma, books.org.id, '2026-11', {
+      currency: 'USD',
+      tenants: ['globex'],
+    })
     expect([...named].map(([tenant, [line]]) => [tenant, line!.pico])).toEqual([['globex', pico('1')]])
   })
 })

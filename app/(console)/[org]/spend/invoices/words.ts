@@ -11,7 +11,7 @@ type Outputs = inferRouterOutputs<AppRouter>['invoice']
 export type InvoiceRow = Outputs['list'][number]
 export type InvoiceDetail = Outputs['get']
 export type ComparedRow = InvoiceDetail['rows'][number]
-export type SpreadParts = InvoiceDetail['spread']
+export type SpreadParts = NonNullable<InvoiceDetail['spread']>
 
 export const picoOf = (amount: string): bigint => parseDecimal(amount) ?? 0n
 export const isNothing = (amount: string): boolean => picoOf(amount) === 0n
@@ -67,6 +67,7 @@ export function shareWords(difference: string, theirs: string): string | undefin
 export const ruleWords: Record<AllocationRule['kind'], string> = {
   none: 'not spread',
   proportional: 'in proportion',
+  equivalent: 'by list prices',
   even: 'in equal parts',
   fixed: 'by fixed shares',
 }

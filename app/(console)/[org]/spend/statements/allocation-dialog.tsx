@@ -12,6 +12,7 @@ import { RadioCards } from '#app/_ui/radio-cards.tsx'
 import { Select } from '#app/_ui/select.tsx'
 import { TextInput } from '#app/_ui/text-input.tsx'
 import { toast } from '#app/_ui/toast-store.ts'
+import type { Basis } from '#core/budget/budget.ts'
 import { monthWords } from '#core/day.ts'
 import { errorRemedy } from '../../app-error.ts'
 import { AllocationPreview } from './allocation-preview.tsx'
@@ -21,6 +22,7 @@ type Of = { key: string; value: string }
 type Props = {
   org: string
   tenants: readonly Tenant[]
+  basis: Basis
   /** Newest first; a preview is of one of them. */
   months: readonly string[]
   /** A rule that stands; or values of which one may be shared. */
@@ -31,7 +33,7 @@ type Props = {
 const wordOf = ({ key, value }: Of) => `${key} ${value}`
 
 /** Who bears what is nobody's own: the rule, and before it is set what each tenant would take of a month by it. */
-export function AllocationDialog({ org, tenants, months, edited, offered = [] }: Props) {
+export function AllocationDialog({ org, tenants, basis, months, edited, offered = [] }: Props) {
   const router = useRouter()
   const trpc = useTRPC()
   const [open, setOpen] = useState(false)
@@ -62,6 +64,8 @@ export function AllocationDialog({ org, tenants, months, edited, offered = [] }:
     }),
   )
   const isUnattributed = key === ''
+  // Statements at list prices go by them in either way.
+  const rules = SHARING.filter(({ value }) => value !== 'equivalent' || basis === 'billed' || kind === 'equivalent')
   const takers = tenants.filter(tenant => key !== 'tenant' || tenant.key !== value)
   return (
     <Dialog
@@ -118,7 +122,7 @@ export function AllocationDialog({ org, tenants, months, edited, offered = [] }:
             />
           </Field>
         )}
-        <RadioCards legend="Who bears it" columns={2} value={kind} onChange={setKind} options={SHARING} />
+        <RadioCards legend="Who bears it" columns={2} value={kind} onChange={setKind} options={rules} />
         {kind === 'fixed' && (
           <fieldset className="grid gap-2">
             <legend className="mb-1.5 font-medium text-sm">Shares</legend>
@@ -160,7 +164,17 @@ export function AllocationDialog({ org, tenants, months, edited, offered = [] }:
               {preview.error.message} {errorRemedy(preview.error)}
             </p>
           ) : preview.data ? (
-            <AllocationPreview preview={preview.data} />
+            <AllocationPreview
+              preview={preview.data}
+              isProportional={kind === 'proportional'}
+              remedy={
+                basis === 'billed' && (
+                  <Button size="sm" onClick={() => setKind('equivalent')}>
+                    Go by list prices
+                  </Button>
+                )
+              }
+            />
           ) : (
             <p className="px-4 py-3 text-ink-2">
               {months.length === 0

@@ -24,7 +24,7 @@ export function ArrangeCard({ org, list, reader, lists }: Props) {
   const offered = lists.flatMap(({ key, values }) =>
     values.filter(value => !used.has(`${key} ${value}`)).map(value => ({ key, value })),
   )
-  const common = { org, months, tenants: list.tenants }
+  const common = { org, months, basis, tenants: list.tenants }
   const edit = (rule: (typeof rules)[number] | undefined) => (
     <AllocationDialog {...common} edited={rule ?? { key: '', value: '', rule: { kind: 'none' } }} />
   )

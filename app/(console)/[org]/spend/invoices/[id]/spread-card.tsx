@@ -29,7 +29,11 @@ export function SpreadCard({ org, invoice, mayChange }: Props) {
       }
     >
       {isSpread ? (
-        <SpreadTable spread={spread} currency={currency} />
+        spread ? (
+          <SpreadTable spread={spread} invoiceCurrency={currency} />
+        ) : (
+          <p className="px-4 py-3 text-ink-2">It cannot be said now: {invoice.problem}</p>
+        )
       ) : (
         <p className="px-4 py-3 text-ink-2">
           {hasNone

@@ -23,6 +23,11 @@ const RULES: readonly { value: Kind; label: string; hint: string }[] = [
     label: 'In proportion',
     hint: 'Each tenant takes a part like its own paid use of this provider in the month.',
   },
+  {
+    value: 'equivalent',
+    label: 'In proportion to list prices',
+    hint: 'A part like its use of this provider at list prices, whatever covers it, also where nobody knows what does.',
+  },
   { value: 'even', label: 'In equal parts', hint: 'Every tenant takes the same, also one that used nothing.' },
   { value: 'fixed', label: 'By fixed shares', hint: 'Percentages that you write; what they leave of a hundred stays.' },
 ]
@@ -31,7 +36,7 @@ type Props = {
   org: string
   id: string
   rule: AllocationRule
-  tenants: readonly string[]
+  tenants: readonly { key: string; name: string }[]
   currency: string
   /** Usage that may be in the difference stands on the statements already. */
   twice: boolean
@@ -101,8 +106,8 @@ export function SpreadDialog({ org, id, rule: before, tenants, currency, twice }
               <p className="text-ink-2">There is no tenant yet. List them under Attribution.</p>
             ) : (
               <div className="grid gap-3 sm:grid-cols-3">
-                {tenants.map(tenant => (
-                  <Field key={tenant} label={tenant}>
+                {tenants.map(({ key: tenant, name }) => (
+                  <Field key={tenant} label={name}>
                     <TextInput
                       inputMode="decimal"
                       autoComplete="off"
@@ -129,7 +134,15 @@ export function SpreadDialog({ org, id, rule: before, tenants, currency, twice }
                 {preview.error.message} {errorRemedy(preview.error)}
               </p>
             ) : preview.data ? (
-              <SpreadTable spread={preview.data} currency={currency} />
+              <SpreadTable
+                spread={preview.data}
+                invoiceCurrency={currency}
+                remedy={
+                  <Button size="sm" onClick={() => setKind('equivalent')}>
+                    Go by list prices
+                  </Button>
+                }
+              />
             ) : (
               <p className="px-4 py-3 text-ink-2">
                 {kind === 'fixed' ? 'Write a share to see it.' : 'Reading the month…'}
