@@ -64,6 +64,8 @@ function hasKeyHelper(home: ClientHome, cwd: string): boolean {
 export const claude: ClientAdapter<ClaudeUsageState> = {
   client: 'claude-code',
   title: 'Claude Code',
+  lacks:
+    'Claude Code records nothing of an attempt that broke off before its first whole block, nor of its own small requests (a session’s title): telemetry tells of these, and of those attempts in sums only',
   program: 'claude',
   forms: ['http', 'command'],
   asks: true,

@@ -18,6 +18,9 @@ test('Cursor’s are not, and why', () => {
 
 test('what records leave out is said of clients that are there, and of no others', () => {
   expect(lacksOf(USAGE_SOURCES, new Set())).toEqual([])
+  expect(lacksOf(USAGE_SOURCES, new Set(['claude-code']))).toEqual([
+    expect.stringContaining('an attempt that broke off before its first whole block'),
+  ])
   expect(lacksOf(USAGE_SOURCES, new Set(['gemini']))).toEqual([expect.stringContaining('Gemini CLI')])
 })
 
