@@ -175,8 +175,21 @@ export type HookInspection = {
 export type HookProbe = { env: Readonly<Record<string, string>> } & (
   | { form: 'http'; url: string; headers: Readonly<Record<string, string>> }
   | { form: 'command'; run: { exe: string; args: string[] } | { shell: string }; timeoutMs: number }
-  | { form: 'plugin'; file: string }
+  /** `run` loads the module as the client would, hands it the event on standard input and prints what it heard. */
+  | { form: 'plugin'; file: string; run?: { exe: string; args: string[] }; timeoutMs?: number }
 )
+
+/** A client that runs a hook only once it was told to trust it. */
+export type HookTrust = {
+  /** One question to the person: what is done, and where that is written. */
+  question: string
+  /** How it is done by hand, one sentence. */
+  byHand: string
+  /** Whether the hooks as they stand are trusted; undefined where that cannot be read. */
+  isTrusted(home: ClientHome): boolean | undefined
+  /** Tells the client, by its own program, to trust our hooks as they stand and no others. Never throws. */
+  grant(home: ClientHome, client: { exe: string; cwd: string }): Promise<{ ok: true } | { ok: false; why: string }>
+}
 
 export type HookEditor = {
   /** The file that `install` edits. */
@@ -192,6 +205,7 @@ export type HookEditor = {
    * `expected` (when known) finds entries that are ours but outdated; `version` is the client's own.
    */
   inspect(home: ClientHome, about: { projectDirs: string[]; expected?: HookInstall; version?: string }): HookInspection
+  trust?: HookTrust
 }
 
 /** The client's file is one we must not touch: unparsable or of a wrong shape, with the place. */
@@ -356,6 +370,8 @@ export type ClientAdapter<S extends UsageState = UsageState> = UsageSource<S> & 
   holds: readonly HeldAction[]
   /** What it cannot do, each a sentence for people; shown in status. */
   limits: readonly string[]
+  /** How a user hook is undone besides by editing its file: clauses that go on from `It stops holding when someone`. */
+  undoneBy?(form: HookForm): string[]
   /** What `when_broken: block` brings in each form. */
   failsClosed: Readonly<Partial<Record<HookForm, FailsClosed>>>
   /** Path of the hook route that `HookInstall.hookUrl` must have. */

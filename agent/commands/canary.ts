@@ -1,6 +1,6 @@
 /** Whether a hook that was just installed reaches the daemon, asked the way the client would ask. */
 import { spawn } from 'node:child_process'
-import { CANARY_HEARD, CANARY_SESSION, type HookForm } from '#agent/clients/adapter.ts'
+import { CANARY_HEARD, CANARY_SESSION, type HookForm, type HookProbe } from '#agent/clients/adapter.ts'
 import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
@@ -14,46 +14,58 @@ export type CanaryResult =
     }
 
 type Env = Readonly<Record<string, string | undefined>>
-type HttpHook = { url: string; headers: Record<string, string> }
-type CommandHook = { command: string; args: string[]; timeoutMs: number }
+type HttpProbe = Extract<HookProbe, { form: 'http' }>
+type Program = { run: { exe: string; args: string[] } | { shell: string }; timeoutMs: number }
 type Ran = { exit: number | null; stdout: string; stderr: string }
 
-/** What a client may give the hook when its settings say nothing. */
-const COMMAND_MS = 5000
+/** What a module of ours may take to be loaded and heard. */
+const PLUGIN_MS = 10_000
 
 /**
- * Sends one event through the hook that stands in the settings' text, in its own form: to the address with the token, or by
- * starting the program. It is an event of a name that no client has, so it is parsed and let through like one of a newer
- * version and counts for nothing; the daemon says that it has heard it.
- * `env` is what the client would be started with; the settings' own `env` comes on top, as in the client.
+ * Sends one event through a hook in its own form, as its client would call it: to the address with the token, by starting the
+ * program, or by loading the module. It is an event of a name that no client has, so it is parsed and let through like one of a
+ * newer version and counts for nothing; the daemon says that it has heard it.
+ * `env` is what the client would be started with; what its configuration adds comes on top, as in the client.
  */
-export async function sendCanary(settings: string, hookPath: string, env: Env, home: string): Promise<CanaryResult> {
-  const read = readSettings(settings)
-  const hook = read && findHook(read, hookPath)
-  if (!read || !hook)
-    return { ok: false, code: 'not_in_settings', why: 'the settings hold no hook of ours for tool calls' }
-  const around = { ...env, ...read.env }
+export async function sendCanary(probe: HookProbe | undefined, env: Env, home: string): Promise<CanaryResult> {
+  if (!probe) return { ok: false, code: 'not_in_settings', why: 'the settings hold no hook of ours for tool calls' }
+  const around = { ...env, ...probe.env }
   const startedMs = performance.now()
   try {
-    const trouble = 'url' in hook ? await askUrl(hook, around, home) : await runCommand(hook, around, home)
-    const form = 'url' in hook ? 'http' : 'command'
-    return trouble ?? { ok: true, form, tookMs: Math.round(performance.now() - startedMs) }
+    const trouble = await troubleWith(probe, around, home)
+    return trouble ?? { ok: true, form: probe.form, tookMs: Math.round(performance.now() - startedMs) }
   } catch (error) {
     if (error instanceof LoopbackFailure && error.code === 'down') {
-      const where = 'url' in hook ? 'address' : 'socket'
+      const where = probe.form === 'http' ? 'address' : 'socket'
       return { ok: false, code: 'daemon_down', why: `nothing listens at the hook’s ${where}` }
     }
     return { ok: false, code: 'odd', why: error instanceof Error ? error.message : 'unknown trouble' }
   }
 }
 
+async function troubleWith(probe: HookProbe, env: Env, home: string): Promise<Trouble | undefined> {
+  if (probe.form === 'http') return askUrl(probe, env, home)
+  if (probe.form === 'command') return runProgram(probe, env, home)
+  const { run, timeoutMs = PLUGIN_MS } = probe
+  if (!run) return { ok: false, code: 'odd', why: 'this version cannot try a module of its own outside its client' }
+  return runProgram({ run, timeoutMs }, env, home)
+}
+
+/** In the spellings of all clients, which leave alone what they do not know. */
 const eventFor = (home: string) =>
-  JSON.stringify({ hook_event_name: 'HoldpointCanary', session_id: CANARY_SESSION, cwd: home, transcript_path: '' })
+  JSON.stringify({
+    hook_event_name: 'HoldpointCanary',
+    session_id: CANARY_SESSION,
+    sessionId: CANARY_SESSION,
+    conversation_id: CANARY_SESSION,
+    cwd: home,
+    transcript_path: '',
+  })
 
 type Trouble = Extract<CanaryResult, { ok: false }>
 
 /** @throws LoopbackFailure */
-async function askUrl(hook: HttpHook, env: Env, home: string): Promise<Trouble | undefined> {
+async function askUrl(hook: HttpProbe, env: Env, home: string): Promise<Trouble | undefined> {
   const url = new URL(hook.url)
   const proxy = proxyFor(url, env)
   if (proxy)
@@ -65,7 +77,7 @@ async function askUrl(hook: HttpHook, env: Env, home: string): Promise<Trouble |
   const port = Number(url.port)
   const impostor = await findImpostor(home, { port }, 1000)
   if (impostor) return { ok: false, code: 'impostor', why: impostor }
-  const { headers } = hook
+  const headers = { ...hook.headers }
   const body = eventFor(home)
   const answer = await askLoopback({ port, method: 'POST', path: url.pathname, headers, body, timeoutMs: 2000 })
   if (answer.status !== 200) return { ok: false, code: 'refused', why: `the daemon answered ${answer.status}` }
@@ -75,7 +87,7 @@ async function askUrl(hook: HttpHook, env: Env, home: string): Promise<Trouble |
 const NOT_HEARD = 'the event was answered, but not by the daemon'
 
 /** @throws LoopbackFailure */
-async function runCommand(hook: CommandHook, env: Env, home: string): Promise<Trouble | undefined> {
+async function runProgram(hook: Program, env: Env, home: string): Promise<Trouble | undefined> {
   const place = socketPlace(home)
   if (!place) return { ok: false, code: 'odd', why: 'this system has no sockets that a folder’s mode protects' }
   const trouble = folderTrouble(place)
@@ -90,10 +102,11 @@ async function runCommand(hook: CommandHook, env: Env, home: string): Promise<Tr
   return { ok: false, code: 'refused', why: `the hook’s program did not get through: ${said}` }
 }
 
-/** Starts the program as the client does, without a shell. @throws what the system says when it cannot be started */
-function runHook({ command, args, timeoutMs }: CommandHook, env: Env, input: string): Promise<Ran> {
+/** Starts the program as the client does. @throws what the system says when it cannot be started */
+function runHook({ run, timeoutMs }: Program, around: Env, input: string): Promise<Ran> {
+  const options = { env: around as NodeJS.ProcessEnv, timeout: timeoutMs, windowsHide: true }
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env: env as NodeJS.ProcessEnv, timeout: timeoutMs, windowsHide: true })
+    const child = 'shell' in run ? spawn(run.shell, { ...options, shell: true }) : spawn(run.exe, run.args, options)
     const said = { stdout: '', stderr: '' }
     child.stdout.on('data', part => {
       said.stdout += part
@@ -106,42 +119,6 @@ function runHook({ command, args, timeoutMs }: CommandHook, env: Env, input: str
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })
-}
-
-type Settings = { hooks?: Record<string, unknown>; env: Record<string, string> }
-
-function readSettings(text: string): Settings | undefined {
-  try {
-    const { hooks, env } = JSON.parse(text) as { hooks?: Record<string, unknown>; env?: Record<string, unknown> }
-    const texts = Object.entries(env ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-    return { ...(hooks ? { hooks } : {}), env: Object.fromEntries(texts) }
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Our hook for tool calls: the http one at our path, or the program whose last arguments are the client's name (the last part
- * of that path) and the event's. A header's `$NAME` is a variable of the client's and stays out.
- */
-function findHook(settings: Settings, hookPath: string): HttpHook | CommandHook | undefined {
-  const client = hookPath.split('/').at(-1)
-  const groups = settings.hooks?.PreToolUse
-  const hooks = (Array.isArray(groups) ? groups : []).flatMap(
-    group => (group as { hooks?: unknown[] } | null)?.hooks ?? [],
-  )
-  for (const hook of hooks) {
-    const { type, url, headers, command, args, timeout } = (hook ?? {}) as Record<string, unknown>
-    if (type === 'http' && typeof url === 'string' && URL.canParse(url) && new URL(url).pathname === hookPath) {
-      const given = Object.entries((headers ?? {}) as Record<string, string>)
-      return { url, headers: Object.fromEntries(given.filter(([, value]) => !String(value).includes('$'))) }
-    }
-    if (type !== 'command' || typeof command !== 'string' || !Array.isArray(args)) continue
-    const words = args.map(String)
-    if (words.at(-2) !== client || words.at(-1) !== 'PreToolUse') continue
-    return { command, args: words, timeoutMs: typeof timeout === 'number' ? timeout * 1000 : COMMAND_MS }
-  }
-  return undefined
 }
 
 /**

@@ -71,6 +71,12 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
   asks: true,
   holds: ['continue', 'spend', 'subagent_model'],
   limits: ['The model of a session itself cannot be held, only the model of a subagent.'],
+  undoneBy: form => [
+    'starts Claude Code with hooks switched off (disableAllHooks, --bare)',
+    form === 'command'
+      ? 'loads code into the hook’s program by a variable (NODE_OPTIONS) in a project’s settings'
+      : 'points a proxy variable past NO_PROXY in a project’s settings',
+  ],
   failsClosed: { http: 'client', command: 'client' },
   hookPath: CLAUDE_HOOK_PATH,
   originFromEnv,

@@ -102,7 +102,7 @@ describe('hooks install', () => {
     ])
     expect(readdirSync(claudeFolder()).some(name => name.endsWith('.bak'))).toBe(true)
     const again = await machine.run(['hooks', 'install', '--form', 'http', '--json'])
-    expect(again).toMatchObject({ code: 0, json: { changes: [], canary: { ok: true }, level: 'user-hook' } })
+    expect(again).toMatchObject({ code: 0, json: [{ changes: [], canary: { ok: true }, level: 'user-hook' }] })
     expect(machine.settings().text).toBe(text)
   })
 
@@ -139,7 +139,7 @@ describe('hooks install', () => {
     const env = { HTTP_PROXY: 'http://127.0.0.1:9', https_proxy: 'http://user:pw@127.0.0.1:9' }
     expect(await machine.run(['hooks', 'install', '--form', 'http', '--json'], { env })).toMatchObject({
       code: 0,
-      json: { canary: { ok: true } },
+      json: [{ canary: { ok: true } }],
     })
     const { json } = machine.settings()
     delete json.env
@@ -221,7 +221,7 @@ describe('the form of the hooks', () => {
     const suits = chooseForm(readAccounts())
     const ran = await machine.run(['hooks', 'install'])
     expect(ran.code).toBe(0)
-    expect(ran.stdout).toContain(`The hook has the ${suits.form} form, because ${suits.why}.`)
+    expect(ran.stdout).toContain(`the hook has the ${suits.form} form, because ${suits.why}.`)
     expect(ran.stdout).toContain(`an event through the installed ${suits.form} hook reached the daemon`)
     expect(hookOf().type).toBe(suits.form)
     expect((await machine.run(['hooks', 'status'])).stdout).toContain(
@@ -236,8 +236,8 @@ describe('the form of the hooks', () => {
       const changed =
         !existsSync(join(claudeFolder(), 'settings.json')) || hookOf().type !== form || hookOf().command === 'mine'
       const ran = await machine.run(['hooks', 'install', '--form', form, '--json'])
-      expect(ran).toMatchObject({ code: 0, json: { form, canary: { ok: true, form }, level: 'user-hook' } })
-      expect(ran.json.changes.length > 0).toBe(changed)
+      expect(ran).toMatchObject({ code: 0, json: [{ form, canary: { ok: true, form }, level: 'user-hook' }] })
+      expect(ran.json[0].changes.length > 0).toBe(changed)
       expect(machine.settings().json.hooks.PreToolUse).toHaveLength(2)
       expect(hookOf().type).toBe(form)
       const { hookToken } = JSON.parse(readFileSync(machine.home.tokens, 'utf8')) as { hookToken: string }

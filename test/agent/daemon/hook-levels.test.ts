@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import type { ClientHome, HookForm } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
+import { probeSettings } from '#agent/clients/claude/probe.ts'
 import { sendCanary } from '#agent/commands/canary.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
 import { Organisation, RULE } from './organisation.ts'
@@ -74,7 +75,7 @@ test('a program that is not ours is outdated, another Node that runs ours is not
 test('the canary proves the way and is no session: no row, no figure, nothing in the journal', async () => {
   install()
   const before = machine.journal().length
-  const proved = await sendCanary(readFileSync(settings(), 'utf8'), claude.hookPath, {}, machine.home.root)
+  const proved = await sendCanary(probeSettings(readFileSync(settings(), 'utf8')), {}, machine.home.root)
   expect(proved).toMatchObject({ ok: true })
   const status = (await machine.ask('GET', '/api/status', { token: 'api' })).json
   expect(status).toMatchObject({ sessions: [], calls: 0, unguarded: 0 })
@@ -83,7 +84,7 @@ test('the canary proves the way and is no session: no row, no figure, nothing in
   expect(machine.journal()).toHaveLength(before)
   // the way is proved by a token that is let in, and by no other
   const wrong = readFileSync(settings(), 'utf8').replace(/Bearer [\w-]+/, `Bearer ${'x'.repeat(43)}`)
-  expect(await sendCanary(wrong, claude.hookPath, {}, machine.home.root)).toMatchObject({ ok: false, code: 'refused' })
+  expect(await sendCanary(probeSettings(wrong), {}, machine.home.root)).toMatchObject({ ok: false, code: 'refused' })
 })
 
 test('a tool call that calls itself the canary is judged like any other', async () => {
