@@ -23,7 +23,7 @@ import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 
 /** Sections of config.yaml that are no business of this command. */
-const OTHER_SECTIONS = ['routing', 'attribution', 'team']
+const OTHER_SECTIONS = ['attribution', 'team']
 /** A fleet's figure that is older than this satisfies no rule. */
 const UNREAD_S = 300
 

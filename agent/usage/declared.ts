@@ -3,7 +3,7 @@ import { chooseLocalDocument } from '#core/rules/last-good.ts'
 import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 
 /** Sections of config.yaml that are no rules. */
-const OTHER_SECTIONS = ['routing', 'attribution', 'team']
+const OTHER_SECTIONS = ['attribution', 'team']
 
 /** What config.yaml declares to be covered by a plan; of a broken file what its last good text said. */
 export function declaredHere(home: Home): DeclaredCover | undefined {

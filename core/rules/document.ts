@@ -5,6 +5,7 @@ import type { Tree, TreeMap } from '#core/boundary/tree.ts'
 import type { LocalBudget } from '#core/budget/budget.ts'
 import { DEFAULT_UNPRICED } from '#core/pricing.ts'
 import type { LadderRole } from '#core/role.ts'
+import type { Routing } from '#core/routing.ts'
 import type { ExchangeRate } from '#core/spend/exchange.ts'
 import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 import { type Rename, renameMap } from '#core/usage/renames.ts'
@@ -17,6 +18,7 @@ import { readCovered } from './read-covered.ts'
 import { checkExchange, checkRatesNeeded, readExchangeRate } from './read-exchange.ts'
 import { checkRates, readRate, readUnpriced } from './read-rates.ts'
 import { checkRenamed, checkRenames, readRename } from './read-renames.ts'
+import { readRouting } from './read-routing.ts'
 import type { AttributionRule, Rate, SpendRules } from './shape.ts'
 
 /** The sections of an organisation's document, in the order it gives them. */
@@ -33,7 +35,7 @@ export const DOCUMENT_SECTIONS = [
 ] as const
 
 /** Of config.yaml, as far as it is rules. */
-export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets', 'covered'] as const
+export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets', 'covered', 'routing'] as const
 
 /** What the reader knows of the organisation; what is absent is not checked, except that defaults are filled in. */
 export interface DocumentOptions {
@@ -177,6 +179,8 @@ export interface LocalDocument {
   budgets: LocalBudget[]
   /** Which clients a plan covers; absent where nothing is declared. */
   covered?: DeclaredCover
+  /** Upstreams and routes of the local proxy; absent where nothing is said. */
+  routing?: Routing
   errors: ParsedBoundaries['errors']
   warnings: ParsedBoundaries['warnings']
 }
@@ -206,5 +210,13 @@ export function parseLocalDocument(
   })
   checkCases(trees.tests, namesIn(budgetTree), doc.findings, organisationBudgets)
   const covered = readCovered(sectionTree(doc, 'covered'), doc.findings)
-  return { rules, tests, budgets, ...(covered ? { covered } : {}), ...doc.problems() }
+  const routing = readRouting(sectionTree(doc, 'routing'), doc.findings)
+  return {
+    rules,
+    tests,
+    budgets,
+    ...(covered ? { covered } : {}),
+    ...(routing ? { routing } : {}),
+    ...doc.problems(),
+  }
 }

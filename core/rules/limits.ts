@@ -10,6 +10,9 @@ export const MAX_RENAMES = 500
 export const MAX_ATTRIBUTION_RULES = 500
 /** More than every model of every provider on the card. */
 export const MAX_RATES = 500
+/** Tried one after another for every request; and the places they can go to. */
+export const MAX_ROUTES = 100
+export const MAX_UPSTREAMS = 50
 /** Names that one model goes by. */
 export const MAX_ALIASES = 20
 /** A mail each, once a window. */
