@@ -12,20 +12,34 @@ const kept = keptValues<RenameMap>(500)
  * What values of tags are called by the rules in force. Usage keeps the values it was recorded with; whatever reads it reads it
  * through this, so that no total changes and a rename can be taken back.
  */
-export const renamesInForce = (tx: Tx, orgId: string): Promise<RenameMap> => renamesWhere(tx, orgId, {})
-
-/** The same by the rules that were in force at a moment. */
-export const renamesAt = (tx: Tx, orgId: string, at: Date): Promise<RenameMap> =>
-  renamesWhere(tx, orgId, { publishedAt: { lte: at } })
-
-async function renamesWhere(tx: Tx, orgId: string, which: { publishedAt?: { lte: Date } }): Promise<RenameMap> {
+export async function renamesInForce(tx: Tx, orgId: string): Promise<RenameMap> {
   const found = await tx.ruleSetVersion.findFirst({
-    where: { orgId, ...which },
+    where: { orgId },
     orderBy: { version: 'desc' },
     select: { version: true, digest: true },
   })
-  if (!found) return NO_RENAMES
-  const { version, digest } = found
+  return found ? renamesOf(tx, orgId, found) : NO_RENAMES
+}
+
+/** The same by the rules that were in force at some moments, each by its number of milliseconds. */
+export async function renamesAt(tx: Tx, orgId: string, moments: readonly Date[]): Promise<Map<number, RenameMap>> {
+  const maps = new Map<number, RenameMap>()
+  if (moments.length === 0) return maps
+  const found = await tx.$queryRaw<{ at: Date; version: number | null; digest: string | null }[]>`
+    select m.at, v.version, v.digest from unnest(${[...moments]}::timestamptz[]) m(at)
+      left join lateral (
+        select version, digest from "RuleSetVersion" where "orgId" = ${orgId} and "publishedAt" <= m.at order by version desc limit 1
+      ) v on true`
+  for (const { at, version, digest } of found)
+    maps.set(at.getTime(), version === null ? NO_RENAMES : await renamesOf(tx, orgId, { version, digest: digest! }))
+  return maps
+}
+
+async function renamesOf(
+  tx: Tx,
+  orgId: string,
+  { version, digest }: { version: number; digest: string },
+): Promise<RenameMap> {
   const key = `${orgId} ${version} ${digest}`
   const before = kept.get(key)
   if (before) return before

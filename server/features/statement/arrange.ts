@@ -11,9 +11,10 @@ import { TAG_KEY, TAG_VALUE } from '#core/usage/tags.ts'
 import type { Tx } from '../../db.ts'
 import { type FeatureContext, newId, notFound } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
-import { openBook, takersOf } from './book.ts'
+import { openBook } from './book.ts'
 import { lockStatements } from './close.ts'
-import { rowsByMonth } from './months.ts'
+import { takersOf } from './drawn.ts'
+import { renamesOfMonths, rowsByMonth } from './months.ts'
 import { allocationRule, statementSetting } from './setting.ts'
 
 export type AllocationAsked = SharedRule
@@ -96,7 +97,10 @@ export async function previewAllocation(
   const { key, value, rule } = asked
   const rules = inOrder([...others, { key, value, rule }])
   const drawnBy = { ...month, rules, settled: false }
-  const rows = (await rowsByMonth(ctx.db, orgId, book.org.zone, [drawnBy], book.setting.rates)).get(month.month)!
+  const renames = await renamesOfMonths(ctx.db, orgId, book.closed)
+  const rows = (await rowsByMonth(ctx.db, orgId, book.org.zone, [drawnBy], book.setting.rates, renames)).get(
+    month.month,
+  )!
   const tenants = takersOf(book.known, rows, rules)
   const { own, shared: amounts } = drawMonth(
     rows,

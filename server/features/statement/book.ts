@@ -56,7 +56,10 @@ export async function openBook(tx: Tx, orgId: string, now: Date): Promise<Book> 
 type Adjusted = { closed: readonly ClosedHead[]; lines: readonly StatementLine[] }
 /** Of a month as it is drawn up, by tenant: its adjustments beside what is closed. */
 const adjusted = new WeakMap<DrawnMonth, Map<string, Adjusted>>()
-const joined = new WeakMap<readonly ClosedHead[], { parts: (readonly StatementLine[])[]; all: readonly StatementLine[] }>()
+const joined = new WeakMap<
+  readonly ClosedHead[],
+  { parts: (readonly StatementLine[])[]; all: readonly StatementLine[] }
+>()
 /** Tenants whose closed statements are in memory at once, where something of them has to be reckoned. */
 const TENANTS_AT_ONCE = 20
 

@@ -7,9 +7,9 @@ import { isUniqueViolation, type Tx } from '../../db.ts'
 import { crypto } from '../../keys/crypto.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
-import { type Book, draftOf, openBook } from './book.ts'
+import { draftBill, earlierOpen } from './bill.ts'
+import { type Book, closedOf, draftOf, openBook } from './book.ts'
 import { queueMail } from './mail.ts'
-import { billOf, earlierOpen } from './read.ts'
 
 export type CloseAsked = {
   tenant: string
@@ -51,14 +51,14 @@ async function closeIn(tx: Tx, ctx: FeatureContext<MemberActor>, asked: CloseAsk
   const { tenant, month, tag, acceptBound = false } = asked
   await lockStatements(tx, orgId)
   const book = await openBook(tx, orgId, ctx.now)
-  const bill = book.tenants.has(tenant) ? billOf(book, tenant, month, ctx.now) : undefined
-  if (!bill) throw notFound('statement')
-  if (bill.state === 'closed')
+  if (closedOf(book, tenant, month))
     throw refusal(
       'already_closed',
       `The statement of ${month} is closed.`,
       'Later changes are adjustments of the open month.',
     )
+  const bill = book.tenants.has(tenant) ? draftBill(book, tenant, month, ctx.now) : undefined
+  if (!bill) throw notFound('statement')
   const { draft, problem } = draftOf(book, tenant, month)!
   if (problem !== undefined) throw refusal('problem', problem)
   if (draft.lines.length === 0) throw refusal('nothing', 'There is nothing on this statement.')

@@ -26,7 +26,7 @@ export type BookMonth = {
   tenants: readonly string[] | undefined
 }
 
-export const nextMonth = (month: string): string => addMonths(month, 1)
+export const nextMonth = (month: string, by = 1): string => addMonths(month, by)
 
 /** How far statements reach back at the most: one day of a clock that stood at 1999 makes no list of centuries. */
 const MONTHS_MOST = 240
@@ -97,6 +97,7 @@ export async function rowsByMonth(
   zone: string,
   months: readonly BookMonth[],
   exchange: ExchangeRates,
+  renames: (month: string | undefined) => RenameMap,
 ): Promise<Map<string, DatedRow[]>> {
   const keys = new Set(['tenant', 'project', ...months.flatMap(({ rules }) => rules.map(({ key }) => key))])
   keys.delete('')
@@ -127,12 +128,17 @@ export async function rowsByMonth(
       found.map(({ row }) => row),
     )
   }
-  const renames = await renamesOfMonths(tx, orgId)
-  for (const { month, settled } of months) {
+  for (const { month, settled, start } of months) {
     const map = renames(settled ? month : undefined)
+    const first = utcDay(start.getTime())
     rows.set(
       month,
-      rows.get(month)!.map(row => ({ ...row, tags: renamedTags(map, row.tags) })),
+      rows.get(month)!.map(row => ({
+        ...row,
+        // the rate of an earlier day that still holds is named by the month's own first day
+        day: [first, row.day].sort()[1]!,
+        tags: renamedTags(map, row.tags),
+      })),
     )
   }
   return rows
@@ -142,17 +148,21 @@ export async function rowsByMonth(
  * What values of tags are read as in a month that was settled: as when its first statement was closed, so that a rename moves
  * nothing from one closed statement to another's adjustments. Undefined: by the rules in force.
  */
-async function renamesOfMonths(tx: Tx, orgId: string): Promise<(month: string | undefined) => RenameMap> {
+export async function renamesOfMonths(
+  tx: Tx,
+  orgId: string,
+  closed: ReadonlyMap<string, readonly { month: string; closedAt: Date }[]>,
+): Promise<(month: string | undefined) => RenameMap> {
   const now = await renamesInForce(tx, orgId)
-  const closed = await tx.$queryRaw<{ month: string; at: Date }[]>`
-    select month, min("closedAt") as at from "Statement" where "orgId" = ${orgId} group by 1`
-  const maps = new Map<string, RenameMap>()
-  for (const { month, at } of closed) maps.set(month, await renamesAt(tx, orgId, at))
-  return month => (month === undefined ? now : (maps.get(month) ?? now))
+  const first = new Map<string, Date>()
+  for (const { month, closedAt } of [...closed.values()].flat())
+    if (!first.has(month) || closedAt < first.get(month)!) first.set(month, closedAt)
+  const maps = await renamesAt(tx, orgId, [...first.values()])
+  return month => (month === undefined ? now : (maps.get(first.get(month)?.getTime() ?? 0) ?? now))
 }
 
 /** Months whose ends are those of the zone's own months. */
-async function wholeMonths(tx: Tx, zone: string, months: readonly BookMonth[]): Promise<ReadonlySet<string>> {
+export async function wholeMonths(tx: Tx, zone: string, months: readonly BookMonth[]): Promise<ReadonlySet<string>> {
   const found = await tx.$queryRaw<{ month: string }[]>`
     select m.month from jsonb_to_recordset(${JSON.stringify(months.map(({ month, start, end }) => ({ month, start, end })))}::jsonb)
       as m(month text, start timestamptz, "end" timestamptz)

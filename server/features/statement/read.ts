@@ -1,144 +1,15 @@
 import type { MemberActor } from '#core/actor.ts'
 import type { Basis } from '#core/budget/budget.ts'
-import { utf8 } from '#core/bytes.ts'
 import { formatDecimal } from '#core/decimal.ts'
-import { canonicalJson } from '#core/json.ts'
 import { type AllocationRule, describeAllocation } from '#core/spend/allocate.ts'
-import { type ClosedStatement, type StatementLine, statementDigest, totalsOf } from '#core/spend/statement.ts'
-import { crypto } from '../../keys/crypto.ts'
+import type { StatementLine } from '#core/spend/statement.ts'
 import { type FeatureContext, notFound } from '../context.ts'
-import { type Book, type BookTenant, closedOf, type DrawnMonth, draftOf, lineOf, openBook } from './book.ts'
+import { type ClosedBill, closedBill, type DraftBill, draftBill, draftRow, type Hinder } from './bill.ts'
+import { type Book, type BookTenant, closedOf, openBook } from './book.ts'
+import { lineOf, readClosed } from './closed.ts'
+import type { DrawnMonth } from './drawn.ts'
 
 type Ctx = FeatureContext<MemberActor>
-
-/** What keeps a draft from being closed. `nothing`: there is nothing on it; `problem`: it cannot be drawn up. */
-export type Hinder =
-  | { why: 'not_over'; until: Date }
-  | { why: 'earlier_open'; month: string }
-  | { why: 'unpriced'; models: string[] }
-  | { why: 'problem'; words: string }
-  | { why: 'nothing' }
-
-/** Amounts are exact decimals of the currency; `shown` adds up to the total to its smallest unit. */
-export type LineShown = Omit<StatementLine, 'pico'> & { amount: string; shown: string; counted: boolean }
-
-/** A statement's figures, whether it is a draft or closed. */
-export type Bill = {
-  period: ClosedStatement['period']
-  currency: string
-  basis: Basis
-  exchange: ClosedStatement['exchange']
-  lines: LineShown[]
-  total: string
-  /** Of models without a price, at the dearest; not in the total. */
-  atMost: string
-  /** The total with that in it. */
-  totalWithBound: string
-  /** Of a statement of billed cost, what nobody knows the cover of; not in the total. */
-  unknown: string
-  /** Goes to the next month as a credit. */
-  carried: string
-}
-
-export type DraftBill = Bill & {
-  state: 'draft'
-  tenantName: string
-  /** Of exactly these figures: closing names it, so that nobody closes what they have not seen. */
-  tag: string
-  hinders: Hinder[]
-}
-export type ClosedBill = Bill & {
-  state: 'closed'
-  tenantName: string
-  digest: string
-  closedAt: Date
-  closedById: string
-  evidenceSeq: number
-  boundAccepted: boolean
-}
-
-/** A tenant's statement of a month out of the book; undefined where there is none and none will be. */
-export function billOf(book: Book, tenant: string, month: string, now: Date): DraftBill | ClosedBill | undefined {
-  const closed = closedOf(book, tenant, month)
-  if (closed) return closedBill(closed)
-  const drawn = draftOf(book, tenant, month)
-  if (!drawn) return undefined
-  const { draft, problem } = drawn
-  const { lines, total, atMost, unknown, carried } = totalsOf(draft, false)
-  const figures = {
-    period: draft.period,
-    currency: draft.currency,
-    basis: draft.basis,
-    exchange: [...draft.exchange],
-    lines: lines.map(({ pico, shown, ...line }) => ({
-      ...line,
-      amount: formatDecimal(pico),
-      shown: formatDecimal(shown),
-    })),
-    total: formatDecimal(total),
-  }
-  return {
-    state: 'draft',
-    tenantName: draft.tenant.name,
-    ...figures,
-    atMost: formatDecimal(atMost),
-    totalWithBound: formatDecimal(totalsOf(draft, true).total),
-    unknown: formatDecimal(unknown),
-    carried: formatDecimal(carried),
-    tag: statementDigest(utf8(canonicalJson(figures)), crypto.sha256),
-    hinders: hindersOf(book, tenant, draft, problem, now),
-  }
-}
-
-function hindersOf(
-  book: Book,
-  tenant: string,
-  { lines, period }: { lines: readonly StatementLine[]; period: { month: string; end: string } },
-  problem: string | undefined,
-  now: Date,
-): Hinder[] {
-  const earlier = earlierOpen(book, tenant, period.month)
-  const models = [
-    ...new Set(lines.filter(({ kind }) => kind === 'bound').map(({ model }) => model ?? 'what is shared')),
-  ]
-  return [
-    ...(problem === undefined ? [] : [{ why: 'problem' as const, words: problem }]),
-    ...(now < new Date(period.end) ? [{ why: 'not_over' as const, until: new Date(period.end) }] : []),
-    ...(earlier === undefined ? [] : [{ why: 'earlier_open' as const, month: earlier }]),
-    ...(models.length === 0 ? [] : [{ why: 'unpriced' as const, models }]),
-    ...(lines.length === 0 && problem === undefined ? [{ why: 'nothing' as const }] : []),
-  ]
-}
-
-/** The first month before this one that has something to bill and is open. */
-export function earlierOpen(book: Book, tenant: string, month: string): string | undefined {
-  return book.months.find(one => {
-    if (one.month >= month) return false
-    const drawn = draftOf(book, tenant, one.month)
-    return drawn !== undefined && (drawn.draft.lines.length > 0 || drawn.problem !== undefined)
-  })?.month
-}
-
-export function closedBill({ doc, ...row }: Parameters<typeof closedFigures>[0]): ClosedBill {
-  return { ...closedFigures({ doc, ...row }), ...row, state: 'closed', tenantName: doc.tenant.name }
-}
-
-function closedFigures({ doc }: NonNullable<ReturnType<typeof closedOf>>) {
-  const { period, currency, basis, exchange, lines, total, unknown, carried, boundAccepted } = doc
-  return {
-    period,
-    currency,
-    basis,
-    exchange,
-    lines,
-    total,
-    atMost: '0',
-    totalWithBound: total,
-    unknown,
-    carried,
-    boundAccepted,
-  }
-}
 
 export type StatementRow = {
   tenant: BookTenant
@@ -229,24 +100,18 @@ export function monthRow(
   mailCounts: ReadonlyMap<string, number> = new Map(),
 ): MonthRow {
   const rows = [...book.tenants.values()].flatMap((tenant): StatementRow | [] => {
-    const bill = billOf(book, tenant.key, month.month, now)
-    if (
-      !bill ||
-      (bill.state === 'draft' && bill.lines.length === 0 && !(month.problem && month.users.includes(tenant.key)))
-    )
-      return []
-    const { state, currency, total, atMost, unknown } = bill
     const mails = mailCounts.get(`${tenant.key} ${month.month}`) ?? 0
-    const common = { tenant: { ...tenant, name: bill.tenantName }, state, currency, total, atMost, unknown, mails }
-    return bill.state === 'closed'
-      ? { ...common, hinders: [], tag: null, digest: bill.digest, closedAt: bill.closedAt }
-      : { ...common, hinders: bill.hinders, tag: bill.tag, digest: null, closedAt: null }
+    const closed = closedOf(book, tenant.key, month.month)
+    if (closed) {
+      const { currency, total, unknown, digest, closedAt, tenantName: name } = closed
+      const figures = { currency, total, atMost: '0', unknown, mails, hinders: [], tag: null, digest, closedAt }
+      return { tenant: { ...tenant, name }, state: 'closed', ...figures }
+    }
+    const draft = draftRow(book, month, tenant.key, now)
+    if (!draft || (draft.isEmpty && !(month.problem && month.users.includes(tenant.key)))) return []
+    const { tenantName: name, isEmpty: _, ...figures } = draft
+    return { tenant: { ...tenant, name }, state: 'draft', ...figures, mails, digest: null, closedAt: null }
   })
-  const { own, shared } = month.drawn
-  const priced = (lines: Iterable<readonly StatementLine[]>) => sumOf(lines, ['usage', 'allocated'])
-  const parts = shared.map(({ parts }) => priced(parts.values())).reduce(add, 0n)
-  const left = shared.map(one => priced([one.left])).reduce(add, 0n)
-  const ownSum = priced(own.values())
   return {
     month: month.month,
     over: now >= month.end,
@@ -255,6 +120,22 @@ export function monthRow(
     basis: month.basis,
     problem: month.problem ?? null,
     rows,
+    ...sumsOf(month),
+  }
+}
+
+type MonthSums = Pick<MonthRow, 'shared' | 'ledger' | 'own' | 'allocated' | 'left'>
+const sums = new WeakMap<DrawnMonth, MonthSums>()
+
+function sumsOf(month: DrawnMonth): MonthSums {
+  const before = sums.get(month)
+  if (before) return before
+  const { own, shared } = month.drawn
+  const priced = (lines: Iterable<readonly StatementLine[]>) => sumOf(lines, ['usage', 'allocated'])
+  const parts = shared.map(({ parts }) => priced(parts.values())).reduce(add, 0n)
+  const left = shared.map(one => priced([one.left])).reduce(add, 0n)
+  const ownSum = priced(own.values())
+  const made = {
     shared: shared
       .map(one => ({
         of: one.of,
@@ -269,6 +150,8 @@ export function monthRow(
     allocated: formatDecimal(parts),
     left: formatDecimal(left),
   }
+  sums.set(month, made)
+  return made
 }
 
 const add = (a: bigint, b: bigint): bigint => a + b
@@ -293,7 +176,9 @@ export async function getStatement(
 ): Promise<StatementDetail> {
   const book = await openBook(ctx.db, ctx.actor.orgId, ctx.now)
   const named = book.tenants.get(tenant)
-  const bill = named && billOf(book, tenant, month, ctx.now)
+  const bill =
+    named &&
+    (closedOf(book, tenant, month) ? await readBill(ctx, tenant, month) : draftBill(book, tenant, month, ctx.now))
   if (!bill) throw notFound('statement')
   const closer =
     bill.state === 'closed'
@@ -317,10 +202,17 @@ export async function getStatement(
   }
 }
 
+async function readBill({ db, actor: { orgId } }: Ctx, tenant: string, month: string): Promise<ClosedBill> {
+  const row = await db.statement.findUniqueOrThrow({ where: { orgId_tenant_month: { orgId, tenant, month } } })
+  return closedBill(readClosed(row.bytes), row)
+}
+
 function laterOf(book: Book, tenant: string, month: string, now: Date): StatementDetail['later'] {
   return book.months.flatMap(one => {
     if (one.month <= month) return []
-    const bill = billOf(book, tenant, one.month, now)
+    const closed = closedOf(book, tenant, one.month)
+    // of drafts only the first has lines about a closed month
+    const bill = closed ? { state: 'closed' as const, lines: closed.about } : draftBill(book, tenant, one.month, now)
     const lines = bill?.lines.filter(line => line.month === month && line.kind !== 'credit' && line.counted) ?? []
     if (!bill || lines.length === 0) return []
     const amount = lines.map(line => lineOf(line).pico).reduce(add, 0n)

@@ -2,8 +2,9 @@ import type { MemberActor } from '#core/actor.ts'
 import type { CsvValue } from '#core/csv.ts'
 import { AppError } from '#core/error.ts'
 import type { FeatureContext } from '../context.ts'
+import type { Bill } from './bill.ts'
 import { openBook } from './book.ts'
-import { type Bill, getStatement, monthRow } from './read.ts'
+import { getStatement, monthRow } from './read.ts'
 
 /** A statement's columns. `amount` is exact; `amount_shown` of the lines in the total adds up to the total. */
 export const STATEMENT_COLUMNS: readonly string[] = [
