@@ -25,15 +25,28 @@ export const MODEL_CATALOGUE: Readonly<Record<Tier, readonly string[]>> = {
     'claude-haiku-4-5-20251001',
     'claude-haiku-4.5',
     'claude-haiku-5-5',
+    'codex-mini-latest',
+    'o4-mini',
     'gpt-4o-mini',
     'gpt-4.1-mini',
     'gpt-4.1-nano',
     'gpt-5-mini',
     'gpt-5-nano',
+    'gpt-5.1-codex-mini',
     'gpt-5.4-mini',
+    'gpt-5.4-nano',
+    'gpt-5.6-luna',
+    'gpt-6-luna',
     'gemini-2.0-flash',
     'gemini-2.5-flash',
     'gemini-2.5-flash-lite',
+    'gemini-3-flash-preview',
+    'gemini-3.1-flash-lite',
+    'gemini-3.5-flash',
+    'gemini-3.5-flash-lite',
+    'gemini-3.6-flash',
+    'gemini-3.7-flash',
+    'gemini-3.8-flash',
   ],
   sonnet: [
     'claude-3-5-sonnet-20240620',
@@ -47,13 +60,25 @@ export const MODEL_CATALOGUE: Readonly<Record<Tier, readonly string[]>> = {
     'claude-sonnet-4.5',
     'claude-sonnet-4-6',
     'claude-sonnet-4.6',
+    'claude-sonnet-5',
     'claude-sonnet-5-5',
+    'o3',
     'gpt-4o',
     'gpt-4.1',
     'gpt-5',
+    'gpt-5-codex',
+    'gpt-5.1',
+    'gpt-5.1-codex',
+    'gpt-5.1-codex-max',
+    'gpt-5.2',
+    'gpt-5.2-codex',
+    'gpt-5.3-codex',
     'gpt-5.4',
     'gpt-5.5',
+    'gpt-5.6-terra',
     'gemini-2.5-pro',
+    'gemini-3-pro-preview',
+    'gemini-3.1-pro-preview',
   ],
   opus: [
     'claude-3-opus-20240229',
@@ -66,8 +91,20 @@ export const MODEL_CATALOGUE: Readonly<Record<Tier, readonly string[]>> = {
     'claude-opus-4-5',
     'claude-opus-4-5-20251101',
     'claude-opus-4-6',
+    'claude-opus-4-7',
+    'claude-opus-4-8',
+    'claude-opus-4.5',
+    'claude-opus-4.6',
+    'claude-opus-5',
     'claude-opus-5-5',
+    'claude-fable-5',
+    'claude-fable-5-1',
+    'gpt-5-pro',
+    'gpt-5.4-pro',
+    'gpt-5.5-pro',
+    'gpt-5.6-sol',
     'gpt-6-sol',
+    'gpt-6-astra',
   ],
 }
 
@@ -95,10 +132,13 @@ export interface TierLookup {
 
 const byModel = new Map<string, Tier>(TIERS.flatMap(tier => MODEL_CATALOGUE[tier].map(id => [id, tier] as const)))
 
-/** `claude-opus-4-6[1m]` is that model with a longer context: the one suffix that is declared rather than listed. */
-function bareModel(model: string): string {
-  return model.endsWith('[1m]') ? model.slice(0, -'[1m]'.length) : model
-}
+/** Who sells it, as a part of the id: `openai/gpt-5.5`, `us.anthropic.claude-opus-4-6-v1:0`. */
+const SELLER = /^(?:(?:anthropic|openai|google)\/|(?:(?:us|eu|apac|jp|au|us-gov|global)\.)?anthropic\.)/
+/** A longer context (`claude-opus-4-6[1m]`), a speed (`gpt-6-sol:priority`), a release of the seller's. */
+const MANNER = /(?:\[1m\]|:(?:priority|flex)|-v\d+(?::\d+)?)$/
+
+/** The model in an id, without who sells it and how it is run; every other part of an id belongs to it. */
+const bareModel = (model: string): string => model.replace(SELLER, '').replace(MANNER, '')
 
 /** The declared tier of an exact id or alias; undefined where none is declared. */
 function declaredTier(model: string, declared: TierLookup['declared']): Tier | undefined {

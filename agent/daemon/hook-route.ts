@@ -167,7 +167,7 @@ export function judgeEvent(
     noteCover(runtime, session, credential)
   }
   if (event.kind === 'tool_call') {
-    const canAsk = (attended ?? session.attended) === true
+    const canAsk = runtime.adapters.get(client)?.asks === true && (attended ?? session.attended) === true
     return judgeCall({ runtime, client, event, session, canAsk, arrivedMs })
   }
   noteEvent(runtime, event, session)

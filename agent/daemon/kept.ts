@@ -95,6 +95,7 @@ const Known = z.object({
   covered: z.optional(z.enum(COVERED)),
   attended: z.optional(z.boolean()),
   model: z.optional(z.string()),
+  provider: z.optional(z.string()),
   costReadAt: z.optional(z.number()),
   costProblem: z.optional(z.string()),
   isToldUnreadable: z.optional(z.boolean()),

@@ -23,7 +23,9 @@ export type Session = {
   covered?: Covered
   /** Whether somebody is at the keyboard, as far as it was said. */
   attended?: boolean
+  /** Who answers in it, as far as an event or its newest own response has said. */
   model?: string
+  provider?: string
   usage?: UsageState
   /** Undefined until it was read once; never falls. */
   cost?: Micros

@@ -86,7 +86,11 @@ export class Sessions {
     }
     session.lastSeen = this.now()
     if (event.transcriptPath !== undefined) session.transcriptPath = event.transcriptPath
-    if (event.kind === 'session_start' && event.model !== undefined) session.model = event.model
+    // a subagent's model is its own
+    if (event.agentId === undefined) {
+      if (event.model !== undefined) session.model = event.model
+      if (event.provider !== undefined) session.provider = event.provider
+    }
     if (event.kind === 'session_end') session.ended = { at: this.now(), reason: event.reason }
     else delete session.ended
     if (attended !== undefined) session.attended = attended
@@ -172,6 +176,8 @@ export class Sessions {
         delete session.costProblem
       } else if (read.problem !== undefined) session.costProblem = read.problem
       if (read.model !== undefined) session.model = read.model
+      const newest = read.records.findLast(({ agentId }) => agentId === undefined)
+      if (newest?.provider !== undefined) session.provider = newest.provider
       session.unpriced = read.unpricedModels
       this.noteResponses(session, read.records)
       if (read.records.length > 0) this.onRecords(session, read.records)
@@ -279,9 +285,11 @@ export function figuresOf(session: Session, event: HookEvent, nowMs: number): Fi
   const figures = [nameReading('agent_id', agent, nowMs), nameReading('workflow_id', `${agent}:${session.id}`, nowMs)]
   if (session.cost !== undefined) figures.push(costReading(session.cost, session.costReadAt ?? nowMs))
   if (event.kind === 'tool_call' && event.startsSubagent) {
+    // one that names none runs on the model of whoever starts it, itself perhaps a subagent
+    const inherited = event.model ?? session.model
     const tier = subagentTier({
       ...(event.subagentModel === undefined ? {} : { model: event.subagentModel }),
-      ...(session.model === undefined ? {} : { sessionModel: session.model }),
+      ...(inherited === undefined ? {} : { sessionModel: inherited }),
     })
     figures.push(nameReading('model_tier', tier, nowMs))
   }

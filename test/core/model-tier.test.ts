@@ -18,6 +18,9 @@ describe('modelTier', () => {
     expect(modelTier('claude-opus-5-5')).toBe('opus')
     expect(modelTier('claude-sonnet-4-5-20250929')).toBe('sonnet')
     expect(modelTier('claude-sonnet-4-5[1m]')).toBe('sonnet')
+    expect(modelTier('gpt-6-sol:priority')).toBe('opus')
+    expect(modelTier('openai/gpt-5.5')).toBe('sonnet')
+    expect(modelTier('us.anthropic.claude-haiku-4-5-20251001-v1:0')).toBe('haiku')
     expect(modelTier('haiku')).toBe('haiku')
     expect(modelTier('opusplan')).toBe('opus')
   })
@@ -28,6 +31,9 @@ describe('modelTier', () => {
       'my-opus-5-5',
       'claude-opus-5-5-20991231',
       'not-haiku',
+      'gpt-6-sol:other',
+      'elsewhere/gpt-5.5',
+      'openai/openai/gpt-5.5',
       'CLAUDE-OPUS-5-5',
       '',
       'toString',
