@@ -2,9 +2,27 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import * as z from 'zod/mini'
 import type { UsageTokens } from '#core/pricing.ts'
-import { COVERED } from '#core/usage/bucket.ts'
+import { COVERED, type Covered } from '#core/usage/bucket.ts'
 import { TagsShape } from '#core/usage/tags.ts'
 import type { Place } from './place.ts'
+
+/** One call of the ledger. */
+export type LedgerCall = {
+  key: string
+  model: string
+  atMs: number
+  tokens: UsageTokens
+  /** Of a subagent. */
+  subagent: boolean
+  place: Place
+  /** As the record itself says; absent where it does not. */
+  provider?: string
+  covered?: Covered
+  /** It failed or broke off; what it used until then stands. */
+  partial?: boolean
+  /** A sum over calls that nobody tells apart. */
+  isSum?: boolean
+}
 
 /** Far more than a machine writes in a day; what stands beyond it is another program's. */
 const DAY_FILE_MAX = 256 * 1024 * 1024

@@ -7,9 +7,20 @@ import { DAY_MS, dayStart, utcDay } from '#core/day.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import { areSound, type Covered, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'
 import { CallIndex, type KnownCall, nameOf } from './call-index.ts'
-import { type CallLine, countsOf, endsWhole, linesOf, readCall, readPlace, tokensOf } from './ledger-lines.ts'
+import {
+  type CallLine,
+  countsOf,
+  endsWhole,
+  type LedgerCall,
+  linesOf,
+  readCall,
+  readPlace,
+  tokensOf,
+} from './ledger-lines.ts'
 import { joinObservers, type SeenCall } from './observers.ts'
 import type { Place } from './place.ts'
+
+export type { LedgerCall }
 
 /** How long a call is kept: the longest budget's window, a year and a day, and a month to look back from there. */
 export const RETAIN_DAYS = 400
@@ -24,24 +35,6 @@ export type LedgerRecord = UsageRecord & {
   isTold?: true
   /** A sum over calls that nobody tells apart: it is priced at the plain rate, however large it is. */
   isSum?: true
-}
-
-/** One call of the ledger. */
-export type LedgerCall = {
-  key: string
-  model: string
-  atMs: number
-  tokens: UsageTokens
-  /** Of a subagent. */
-  subagent: boolean
-  place: Place
-  /** As the record itself says; absent where it does not. */
-  provider?: string
-  covered?: Covered
-  /** It failed or broke off; what it used until then stands. */
-  partial?: boolean
-  /** See LedgerRecord. */
-  isSum?: boolean
 }
 
 /** Names what may change of a call that is seen again: its counts, and that it had broken off. */

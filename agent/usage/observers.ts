@@ -1,6 +1,6 @@
 /** One call that several have told of: the client's own records, and whoever told of it by telemetry. */
 import { NO_TOKENS, PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
-import type { LedgerCall } from './ledger.ts'
+import type { LedgerCall } from './ledger-lines.ts'
 
 /** A call as a day's file has it, with the ids that it is known by. `told`: by telemetry. */
 export type SeenCall = { call: LedgerCall; ids: readonly string[]; told: boolean }
