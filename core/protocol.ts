@@ -138,6 +138,7 @@ export const ALARM_KINDS = [
   'local_rules_broken',
   'guard_refused',
   'transcript_unreadable',
+  'figure_odd',
 ] as const
 export type AlarmKind = (typeof ALARM_KINDS)[number]
 

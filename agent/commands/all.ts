@@ -7,15 +7,17 @@ import { budget } from './budget.ts'
 import type { Command } from './command.ts'
 import { daemonRun, daemonStart, daemonStatus, daemonStop } from './daemon.ts'
 import { explain } from './explain.ts'
+import { figures } from './figures.ts'
 import { history } from './history.ts'
 import { hooksInstall, hooksStatus, hooksUninstall } from './hooks.ts'
 import { install } from './install.ts'
 import { join } from './join.ts'
 import { leave } from './leave.ts'
+import { proxy, proxyStatus } from './proxy.ts'
 import { teamPreview, teamStatus, teamSync, teamWeb } from './team.ts'
 import { telemetry } from './telemetry.ts'
 import { version } from './version.ts'
-import { figures, waiting } from './waiting.ts'
+import { waiting } from './waiting.ts'
 
 /** Every command, in the order of the help, under the heading it stands below there. */
 export const COMMANDS: readonly { heading: string; commands: readonly Command[] }[] = [
@@ -23,6 +25,7 @@ export const COMMANDS: readonly { heading: string; commands: readonly Command[] 
   { heading: 'What is held', commands: [waiting, approve, deny, explain] },
   { heading: 'Rules and figures', commands: [boundariesStatus, promote, demote, figures] },
   { heading: 'Spend', commands: [history, budget, telemetry] },
+  { heading: 'The proxy', commands: [proxy, proxyStatus] },
   { heading: 'The organisation', commands: [teamStatus, teamSync, teamWeb, teamPreview] },
   { heading: 'For owners and admins', commands: [adminLogin, adminLogout, adminBoundaries, adminApprove, adminDeny] },
   { heading: 'The daemon', commands: [daemonRun, daemonStart, daemonStop, daemonStatus] },

@@ -52,6 +52,8 @@ const ALARMS: Words = {
   local_rules_broken: 'config.yaml has mistakes',
   guard_refused: 'an approval, or a stop of the daemon, was refused because no person could be seen behind it',
   transcript_unreadable: 'a session’s transcript was no file of this user’s, so that its cost is not known',
+  figure_odd:
+    'what was told of a plan’s limits cannot be (another login, or not the client’s own word), and was not believed',
 }
 export const alarmWords = (code: string): string => said(ALARMS, code, 'something that this program has no words for')
 
@@ -93,6 +95,10 @@ const READINGS: Words = {
   not_ours: 'its transcript belongs to another user',
   too_many_files: 'it has more files than are read',
   too_large: 'one of its files is larger than is read',
+  too_old: 'too old, so no rule reads it',
+  plan_untold:
+    'no client has told it: `holdpoint statusline install` lets Claude Code tell it, Codex tells it in its records',
+  budget_untold: 'no budget counts this session’s work, or none was counted lately',
 }
 /** Why a figure could not be read; the daemon’s own sentence passes as it is. */
 export const readingWords = (problem: string): string => wordOf(READINGS, problem) ?? plain(problem, 200)

@@ -1,15 +1,14 @@
 import type { ReadFigure } from '#agent/daemon/entry.ts'
 import { askDaemon } from '#agent/daemon-client.ts'
-import { localTime, span } from '#agent/terminal.ts'
+import { localTime } from '#agent/terminal.ts'
 import type { CrossedFigure } from '#core/approval/request.ts'
-import { figureLabel, roleWords } from '#core/boundary/describe.ts'
-import { isFigureName } from '#core/figure.ts'
+import { roleWords } from '#core/boundary/describe.ts'
 import type { LadderRole } from '#core/role.ts'
 import { clientName } from './boundaries.ts'
-import { answerRefusalWords, readingWords, revokedLine } from './code-words.ts'
+import { answerRefusalWords, revokedLine } from './code-words.ts'
 import type { Command } from './command.ts'
 import { statusOrNothing } from './daemon.ts'
-import { figureWords, valueWords } from './decision.ts'
+import { figureWords } from './decision.ts'
 import { EXIT } from './exit.ts'
 
 type Waiting = {
@@ -62,50 +61,6 @@ export const waiting: Command = {
       else if (one.eligible === 0) terminal.line('  nobody holds that role now: ask an admin')
       if (one.url) terminal.line(`  ${one.url}`)
     })
-    return EXIT.ok
-  },
-}
-
-type Reading = {
-  client: string
-  session: string
-  name: string
-  qualifier?: string
-  value: string
-  unit: string
-  ageS?: number
-  problem?: string
-  pricedAtBound?: string[]
-}
-
-export const figures: Command = {
-  name: 'figures',
-  summary: 'what the rules read now, per session, and how old it is',
-  about:
-    'Prints the figures that conditions compare, as this machine has them. A figure that cannot be read satisfies no condition (unless the rule says on_unknown: hold). Costs are list prices for what was used, not a bill.',
-  examples: [['holdpoint figures', 'why did a rule not fire?']],
-  async run({ home, json, terminal }) {
-    const readings = await askDaemon<Reading[]>(home, 'GET', '/api/figures')
-    if (json) {
-      terminal.json(readings)
-      return EXIT.ok
-    }
-    if (readings.length === 0) terminal.line('No agent session has been seen yet, so there is nothing to read.')
-    let session = ''
-    for (const one of readings) {
-      if (one.session !== session) {
-        session = one.session
-        terminal.line(terminal.paint('bold', `${clientName(one.client)}, session ${session}`))
-      }
-      const label = isFigureName(one.name) ? figureLabel(one.name) : one.name
-      const age = one.ageS === undefined ? '' : `, read ${span(one.ageS)} ago`
-      const why = one.problem ? ` (${readingWords(one.problem)})` : ''
-      const bound = one.pricedAtBound
-        ? `; rate=fallback, priced at the bound for unknown models: ${one.pricedAtBound.join(', ')}`
-        : ''
-      const of = one.qualifier === undefined ? '' : ` (${one.qualifier})`
-      terminal.line(`  ${label}${of}: ${valueWords(one.value, one.unit)}${age}${why}${bound}`)
-    }
     return EXIT.ok
   },
 }

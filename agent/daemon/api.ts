@@ -1,4 +1,5 @@
 import { proof } from '#agent/crypto.ts'
+import { shownFigures } from '#agent/figures/shown.ts'
 import { CLAIM_REFUSAL_WORDS } from '#agent/guard/claimant.ts'
 import type { Usage } from '#agent/usage/usage.ts'
 import { judgeAsker } from './claim.ts'
@@ -6,7 +7,7 @@ import { type Incoming, type Reply, type Route, readFields, refuseRequest } from
 import { takeBack } from './requests.ts'
 import { takeResults } from './results.ts'
 import { type Runtime, record } from './runtime.ts'
-import { explain, readingsOf, statusOf, waitingOf } from './status.ts'
+import { explain, statusOf, waitingOf } from './status.ts'
 
 const HANDLE = '(bnd-[0-9a-f]{12})'
 
@@ -41,7 +42,7 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
     { method: 'GET', path: /^\/prove$/, token: 'none', handle: ({ query }) => prove(runtime, query.get('n') ?? '') },
     get('status', () => ({ status: 200, body: { ...statusOf(runtime, acts.startedAt), usage: acts.usage.status() } })),
     get('waiting', () => ({ status: 200, body: waitingOf(runtime) })),
-    get('figures', () => ({ status: 200, body: readingsOf(runtime) })),
+    get('figures', () => ({ status: 200, body: shownFigures(runtime) })),
     get('preview', () => ({ status: 200, body: acts.preview() ?? null })),
     get('budgets', () => ({ status: 200, body: acts.usage.shownBudgets() })),
     get('usage', () => ({ status: 200, body: acts.usage.status() })),

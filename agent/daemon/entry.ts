@@ -1,3 +1,4 @@
+import type { PlanWindow } from '#agent/figures/plan-window.ts'
 import type { Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import type { ApprovalState } from '#core/approval/state.ts'
@@ -140,6 +141,16 @@ export type EntryBody =
   | { kind: 'root'; rootSeq: number; digest: string }
   | { kind: 'refused'; code: string }
   | { kind: 'local_rules'; ok: boolean; rules: number; problems: number }
+  /** What is left of a plan's window: a new one, or one of which a whole per cent more is gone. Moments are ISO 8601. */
+  | {
+      kind: 'plan_window'
+      plan: PlanWindow['plan']
+      window: PlanWindow['window']
+      left: string
+      resetsAt: string
+      observedAt: string
+      source: PlanWindow['source']
+    }
   | { kind: 'alarm'; what: AlarmKind; note?: string }
 
 /** A line of the journal: its place, the hash of the line before ('' for the very first), when, and what. */

@@ -57,6 +57,7 @@ export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
 const figuresAt = ({ runtime, session, event }: AskedCall): Figures => [
   ...figuresOf(session, event, runtime.now()),
   ...runtime.budgetReadings(session),
+  ...runtime.planReadings(session),
 ]
 
 const NO_RELEASES = { standing: [], steps: [], blocked: [] as Blocked[] }

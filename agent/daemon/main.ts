@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { otlpToken } from '#agent/crypto.ts'
+import { statusLineRoute } from '#agent/figures/status-line.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
 import { otlpRoute } from '#agent/otlp/route.ts'
 import { apiRoutes } from './api.ts'
@@ -77,6 +78,7 @@ async function start(home: Home, options: DaemonOptions & RuntimeOptions, unlock
   const exchangeSoon = () => void setImmediate(() => void routine.follower.exchange().catch(() => {}))
   const routes = [
     hookRoute(runtime, failures, exchangeSoon),
+    statusLineRoute(runtime),
     otlpRoute({ telemetry: usage.telemetry, now, log }),
     ...apiRoutes(runtime, {
       startedAt,

@@ -2,9 +2,12 @@ import { homedir } from 'node:os'
 import type { ClientAdapter, ClientHome, UsageSource } from '#agent/clients/adapter.ts'
 import { ADAPTERS, USAGE_SOURCES } from '#agent/clients/sources.ts'
 import { random } from '#agent/crypto.ts'
+import { StatusLineFile } from '#agent/figures/status-line.ts'
+import { PlanWindows, plansOf } from '#agent/figures/windows.ts'
 import type { Home } from '#agent/home.ts'
 import { pricingFrom } from '#agent/pricing/rate-card.ts'
 import { Usage } from '#agent/usage/usage.ts'
+import { formatMicros } from '#core/money.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
 import { Counters } from './counters.ts'
 import { logTo, readSecret, readTokens, type Tokens, userName } from './identity.ts'
@@ -58,6 +61,16 @@ export function openRuntime(home: Home, { version, now, clientHome, adapters, so
     session => state.costHigh.get(session),
   )
   const counters = new Counters(home)
+  const statusLine = new StatusLineFile(home)
+  const planWindows = new PlanWindows({
+    now,
+    known: state.planWindows.values(),
+    keep: ({ left, resetsAt, observedAt, ...window }) => {
+      const moments = { resetsAt: new Date(resetsAt).toISOString(), observedAt: new Date(observedAt).toISOString() }
+      record(runtime, { kind: 'plan_window', ...window, left: formatMicros(left), ...moments })
+    },
+    odd: note => alarm(runtime, 'figure_odd', note),
+  })
   const runtime: Runtime = {
     home,
     version,
@@ -88,6 +101,12 @@ export function openRuntime(home: Home, { version, now, clientHome, adapters, so
     attributionOf: session => usage.boundaryAttribution(session),
     budgetReadings: session => usage.budgetReadings(session),
     isBudgetRead: qualifier => usage.isBudgetRead(qualifier),
+    planWindows,
+    planReadings: session => {
+      const seen = statusLine.look()
+      if (seen) planWindows.note(seen, 'status_line')
+      return planWindows.readings(plansOf(session))
+    },
     tagsOf: session => usage.attributedTo(session).tags,
     environmentHeld: said => usage.environment.heldBy(said),
     now,

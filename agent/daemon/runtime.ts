@@ -1,6 +1,7 @@
 import type { ClientAdapter, ClientHome, UsageSource } from '#agent/clients/adapter.ts'
 import type { ControlPlane } from '#agent/control-plane.ts'
 import type { PrivateKey } from '#agent/crypto.ts'
+import type { PlanWindows } from '#agent/figures/windows.ts'
 import type { Home } from '#agent/home.ts'
 import type { TrustStore } from '#agent/trust/store.ts'
 import type { Team } from '#agent/trust/team.ts'
@@ -43,6 +44,9 @@ export type Runtime = {
   budgetReadings(session: Session): FigureReading[]
   /** Whether a condition's budget has a figure that is young enough. */
   isBudgetRead(qualifier: string | undefined): boolean
+  /** What is left of the plans that a session may draw on. Fast, as well. */
+  planReadings(session: Pick<Session, 'client' | 'provider'>): FigureReading[]
+  readonly planWindows: PlanWindows
   /** Every tag of a session, local ones too. */
   tagsOf(session: Session): Tags
   /** Which patterns of the signed rules a hook found to hold in its client's environment. */

@@ -1,3 +1,4 @@
+import type { PlanWindow } from '#agent/figures/plan-window.ts'
 import type { RulesSeen } from '#agent/trust/pin.ts'
 import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
@@ -75,6 +76,8 @@ export class State {
   readonly alarms = new Map<AlarmKind, { count: number; at: string }>()
   /** The highest cost that a decision has recorded for a session: it never falls below that. */
   readonly costHigh = new Map<string, Micros>()
+  /** What was left of each plan's windows when it was chained last. */
+  readonly planWindows = new Map<string, PlanWindow>()
   /** Ids of the answers that have been taken, accepted or not. */
   readonly answered = new Set<string>()
   /** Step answers that the journal shows as spent by a second call, not yet told. */
@@ -185,6 +188,9 @@ export class State {
         break
       case 'guard_refused':
         this.alarm('guard_refused', entry.at)
+        break
+      case 'plan_window':
+        this.notePlanWindow(entry)
         break
       case 'alarm':
         this.alarm(entry.what, entry.at)
@@ -298,6 +304,20 @@ export class State {
     }
     const grant = this.grants.get(handle)
     if (grant) grant.ended = 'revoked'
+  }
+
+  private notePlanWindow({
+    plan,
+    window,
+    left,
+    resetsAt,
+    observedAt,
+    source,
+  }: Extract<Entry, { kind: 'plan_window' }>) {
+    const read = parseMicros(left)
+    if (read === undefined) return
+    const moments = { resetsAt: Date.parse(resetsAt), observedAt: Date.parse(observedAt) }
+    this.planWindows.set(`${plan} ${window}`, { plan, window, left: read, ...moments, source })
   }
 
   private alarm(what: AlarmKind, at: string): void {

@@ -1,16 +1,14 @@
 import type { ScopedRule } from '#core/boundary/compile.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
 import { isUnsupported, requirementText } from '#core/boundary/shape.ts'
+import type { FigureName } from '#core/figure.ts'
 import { ageMs } from '#core/fresh.ts'
-import { formatMicros, type Micros } from '#core/money.ts'
+import { formatMicros } from '#core/money.ts'
 import type { DecisionEntry, Entry, JudgedRule } from './entry.ts'
 import { hookStates } from './hook-levels.ts'
 import { isFreshEnough } from './releases.ts'
 import { clockOf, type Runtime } from './runtime.ts'
 import { unguardedOf } from './sessions.ts'
-
-/** Figures that nothing on this machine can read yet. */
-const NO_SOURCE = ['plan_left_pct']
 
 /** `GET /api/status`. */
 export function statusOf(runtime: Runtime, startedAt: string): object {
@@ -49,11 +47,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
     local: { source: local.source, errors: local.errors, warnings: local.warnings },
     rules: inForce.rules.map(({ key, scope, rule }) => {
       const fired = counters.ofRule(key)
-      const figures = isUnsupported(rule) ? [] : rule.when.map(condition => condition.figure)
-      const unread = figures.filter(
-        figure =>
-          NO_SOURCE.includes(figure) || (figure === 'budget_used_pct' && !isBudgetRead(runtime, { key, scope, rule })),
-      )
+      const unread = unreadIn(runtime, { key, scope, rule })
       const binding = bindingOf(runtime, rule)
       return {
         name: key,
@@ -72,10 +66,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
           remedy,
         })),
         notes: [
-          ...unread.map(
-            figure =>
-              `${figureLabel(figure)} cannot be read on this machine yet, so this rule ${rule.onUnknown === 'hold' ? 'always holds' : 'lets calls through'}`,
-          ),
+          ...unread.map(figure => unreadWords(figure, rule)),
           ...(isUnsupported(rule) ? [`this connector cannot read the rule: ${rule.reason}`] : []),
           ...(scope === 'local' && rule.require.kind === 'approver' ? ['answered on this machine, like ask'] : []),
           ...(rule.stage === 'shadow' ? ['in shadow: it records what it would have done'] : []),
@@ -122,16 +113,25 @@ function shareWords(runtime: Runtime, rule: ScopedRule['rule']): string {
   return 'obeyed by this machine’s daemon, which its user can stop: it holds uploads of usage to the organisation; nobody is asked, and the figures of reports are not held'
 }
 
-/** Whether each budget that a rule names has a figure. In an organisation's rule a plain name is the organisation's. */
-function isBudgetRead(runtime: Runtime, { scope, rule }: ScopedRule): boolean {
-  if (isUnsupported(rule)) return false
-  return rule.when
-    .filter(condition => condition.figure === 'budget_used_pct')
-    .every(({ qualifier }) =>
-      runtime.isBudgetRead(
-        qualifier === undefined || scope === 'local' || qualifier.startsWith('org:') ? qualifier : `org:${qualifier}`,
-      ),
-    )
+/** The figures of a rule's conditions that nobody on this machine has told, or not lately. */
+function unreadIn(runtime: Runtime, { scope, rule }: ScopedRule): FigureName[] {
+  if (isUnsupported(rule)) return []
+  const unread = rule.when.filter(({ figure, qualifier }) => {
+    if (figure === 'plan_left_pct') return !runtime.planWindows.isRead(qualifier)
+    if (figure !== 'budget_used_pct') return false
+    // in an organisation's rule a plain name is the organisation's
+    const isPlain = qualifier !== undefined && scope !== 'local' && !qualifier.startsWith('org:')
+    return !runtime.isBudgetRead(isPlain ? `org:${qualifier}` : qualifier)
+  })
+  return [...new Set(unread.map(({ figure }) => figure))]
+}
+
+/** What is unread, what that does to the rule, and what can be done about it. */
+function unreadWords(figure: FigureName, { onUnknown }: ScopedRule['rule']): string {
+  const then = `so this rule ${onUnknown === 'hold' ? 'always holds' : 'lets calls through'}`
+  return figure === 'plan_left_pct'
+    ? `${figureLabel(figure)} is unread: nothing has told it lately, ${then}; \`holdpoint statusline install\` lets Claude Code tell it at the keyboard, Codex tells it in its own records`
+    : `${figureLabel(figure)} cannot be read on this machine yet, ${then}`
 }
 
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
@@ -244,40 +244,6 @@ function ruleNow(runtime: Runtime, { key, digest }: JudgedRule): object {
 }
 
 const time = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())
-
-/** `GET /api/figures`: what each session's rules read now, with its age in seconds. */
-export function readingsOf(runtime: Runtime): object[] {
-  const now = runtime.now()
-  return runtime.sessions.all().flatMap(session => [
-    {
-      client: session.client,
-      session: session.id,
-      name: 'session_cost_usd',
-      value: session.cost === undefined ? 'unread' : formatMicros(session.cost),
-      unit: 'usd',
-      ageS: session.costReadAt === undefined ? undefined : Math.max(0, Math.round((now - session.costReadAt) / 1000)),
-      ...(session.unpriced.length > 0 ? { pricedAtBound: session.unpriced } : {}),
-      ...(session.costProblem ? { problem: session.costProblem } : {}),
-    },
-    ...runtime.budgetReadings(session).map(({ name, qualifier, value, observedAt }) => ({
-      client: session.client,
-      session: session.id,
-      name,
-      qualifier,
-      value: formatMicros(value as Micros),
-      unit: 'pct',
-      ageS: Math.max(0, Math.round((now - observedAt) / 1000)),
-    })),
-    ...NO_SOURCE.map(name => ({
-      client: session.client,
-      session: session.id,
-      name,
-      value: 'unread',
-      unit: 'pct',
-      problem: 'nothing on this machine can read it yet',
-    })),
-  ])
-}
 
 /** The asked one's story without its other calls, and this call's own lines. */
 function merge(asked: Entry[], own: Entry[]): Entry[] {

@@ -4,8 +4,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import type { UsageRecord } from '#agent/clients/adapter.ts'
 import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
 import { DAY_MS, dayStart, utcDay } from '#core/day.ts'
-import type { UsageTokens } from '#core/pricing.ts'
-import { areSound, type Covered, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'
+import { areSound, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'
 import { CallIndex, type KnownCall, nameOf } from './call-index.ts'
 import {
   type CallLine,

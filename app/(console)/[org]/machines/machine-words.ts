@@ -41,6 +41,8 @@ const ALARMS: Record<string, string> = {
   local_rules_broken: 'The developer’s own rules cannot be read; the last good ones hold',
   guard_refused: 'An approval at the terminal, or a stop of the daemon, was refused: it may have come from an agent',
   transcript_unreadable: 'A session’s transcript was no readable file of the developer’s: its cost is not known',
+  figure_odd:
+    'It was told something of a plan’s limits that cannot be: another login, or somebody wrote to the status line’s file. It was not believed',
   other: 'It raised an alarm that this server does not know yet, being older than its connector: update the server',
 }
 
