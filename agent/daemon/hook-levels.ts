@@ -43,10 +43,10 @@ function inspectHooks(runtime: Runtime, adapter: ClientAdapter): HookInspection 
     const { whenBroken, form } = adapter.hooks.inspect(runtime.clientHome, { projectDirs: [] })
     const expected = hookInstall(runtime.home, adapter, door, {
       whenBroken: whenBroken ?? 'pass',
-      form: form ?? 'http',
+      form: form ?? adapter.forms[0]!,
     })
     const found = adapter.hooks.inspect(runtime.clientHome, { projectDirs, expected })
-    const trouble = form === 'command' ? socketTrouble(runtime.home.root) : undefined
+    const trouble = form === 'command' || form === 'plugin' ? socketTrouble(runtime.home.root) : undefined
     if (trouble === undefined) return found
     const text = `The hook comes in by a socket that is not open: ${trouble}. ${runtime.home.log} says why.`
     return {
@@ -74,7 +74,7 @@ export function hooksUseSocket({ adapters, clientHome }: Pick<Runtime, 'adapters
   try {
     const found = [...adapters.values()].map(adapter => adapter.hooks.inspect(clientHome, { projectDirs: [] }))
     const installed = found.filter(({ level }) => level !== 'not-installed')
-    return installed.length > 0 && installed.every(({ form }) => form === 'command')
+    return installed.length > 0 && installed.every(({ form }) => form === 'command' || form === 'plugin')
   } catch {
     return false
   }
