@@ -17,6 +17,8 @@ export const ROUTING_KEYS = ['mode', 'hard_stop', 'upstreams', 'rules'] as const
 const RULE_KEYS = ['name', 'from', 'to', 'provider', 'when'] as const
 const UPSTREAM_KEYS = ['url', 'provider'] as const
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/
+/** Paths of the proxy's own. */
+const RESERVED = ['s', 'holdpoint']
 /** A model's id in which `*` stands for any run of characters. */
 const PATTERN = /^[A-Za-z0-9*][A-Za-z0-9._:/@[\]*-]{0,99}$/
 const EXAMPLE = 'routing: { mode: observe, rules: [{ name: cheaper, from: claude-opus-4-1, to: claude-opus-4-6 }] }'
@@ -130,7 +132,7 @@ function readUpstreams(entry: TreeEntry | undefined, findings: Findings): Upstre
     return []
   }
   return map.entries.flatMap(({ key, keyAt, value }) => {
-    if (!NAME.test(key) || key === 's') {
+    if (!NAME.test(key) || RESERVED.includes(key)) {
       refuseName(keyAt, `${clip(key)} is not the name of an upstream`, findings)
       return []
     }

@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { type Home, readJson, remove, writeJson } from '#agent/home.ts'
+import type { RouteMode } from '#core/routing.ts'
+
+/** The running proxy of a home, as it wrote itself down. */
+export type RunningProxy = { port: number; pid: number; startedAt: string; version: string; mode: RouteMode }
+
+/** Where it listens unless it is told otherwise. */
+export const PROXY_PORT = 7717
+
+const placeOf = (home: Home) => join(home.root, 'proxy.json')
+
+export const noteProxy = (home: Home, running: RunningProxy): void => writeJson(home, placeOf(home), running)
+
+export const forgetProxy = (home: Home): void => void remove(placeOf(home))
+
+/** Undefined when none runs: what a killed one has left counts for nothing. */
+export function readProxy(home: Home): RunningProxy | undefined {
+  const said = readJson<RunningProxy>(placeOf(home))
+  if (!Number.isInteger(said?.port) || !Number.isInteger(said?.pid)) return undefined
+  try {
+    process.kill(said!.pid, 0)
+    return said
+  } catch {
+    return undefined
+  }
+}
