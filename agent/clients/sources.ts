@@ -6,11 +6,15 @@ import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode/opencode.ts'
 
 /** The clients at whose pause points we decide. Each adapter keeps its own kind of state, and is handed back nothing else. */
-export const ADAPTERS: readonly ClientAdapter[] = [claude as unknown as ClientAdapter]
+export const ADAPTERS: readonly ClientAdapter[] = [
+  claude as unknown as ClientAdapter,
+  gemini as unknown as ClientAdapter,
+  opencode as unknown as ClientAdapter,
+]
 
 /** The clients whose own records of their calls are read. */
 export const USAGE_SOURCES: readonly UsageSource[] = [
-  ...ADAPTERS,
+  claude as unknown as UsageSource,
   codex as unknown as UsageSource,
   gemini as unknown as UsageSource,
   copilot as unknown as UsageSource,

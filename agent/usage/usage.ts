@@ -2,6 +2,7 @@ import { coverageWords } from '#agent/clients/coverage.ts'
 import type { Runtime } from '#agent/daemon/runtime.ts'
 import type { Session } from '#agent/daemon/session.ts'
 import { Telemetry, type TelemetryState } from '#agent/otlp/telemetry.ts'
+import { takeOutbox } from '#agent/proxy/outbox.ts'
 import type { Attribution } from '#core/boundary/compile.ts'
 import { effectOf } from '#core/boundary/evaluate.ts'
 import { isUnsupported } from '#core/boundary/shape.ts'
@@ -212,6 +213,7 @@ export class Usage {
       try {
         this.lock()
         await this.collector.run()
+        takeOutbox(this.runtime.home, this.telemetry)
         await this.telemetry.settle()
         await this.budgets.count()
         this.unread.forget()

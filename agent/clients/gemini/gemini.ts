@@ -1,13 +1,47 @@
-/** What Gemini CLI records of its calls. Its oddities, measured, are in README.md beside this file. */
-import type { UsageSource } from '#agent/clients/adapter.ts'
+/** The Gemini CLI adapter. Its oddities, measured, are in README.md beside this file. */
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
 import { changedGeminiSessions } from './changed-chats.ts'
 import { type GeminiUsageState, marksOf } from './chat.ts'
 import { readGeminiSession } from './chat-file.ts'
+import { parseGeminiHook } from './hook-event.ts'
+import { inspectGemini } from './inspect.ts'
+import { renderGemini, renderGeminiBroken } from './render.ts'
+import { geminiHooks, geminiSettingsPath, installGemini, uninstallGemini } from './settings.ts'
 
-export const gemini: UsageSource<GeminiUsageState> = {
+export const gemini: ClientAdapter<GeminiUsageState> = {
   client: 'gemini',
   title: 'Gemini CLI',
+  program: 'gemini',
+  forms: ['command'],
+  asks: false,
+  holds: ['continue', 'spend', 'subagent_model'],
+  limits: [
+    'Nothing tells whether someone is at the keyboard, so what would be asked is refused, with the command that answers it.',
+    'A call has no id there: calls that ran while Holdpoint was away are not counted, and an answer for one call is spent by the next call.',
+    'A subagent is taken to have the session’s model: a model that its own definition names is not seen.',
+    'Its container sandbox, a folder that it was told not to trust, and `hooksConfig` in its settings switch the hook off.',
+    'A hook that is over its time lets the call run, also where it was installed to block.',
+  ],
+  failsClosed: { command: 'program' },
   lacks:
     'Gemini CLI records the answers of its conversations only: calls that choose a model or shorten a conversation, and attempts that failed, are missing',
+  hookPath: '/hook/gemini',
+  originFromEnv: () => ({}),
+  originFromHeaders: () => ({}),
+  parse: parseGeminiHook,
+  render: renderGemini,
+  renderBroken: renderGeminiBroken,
+  hooks: {
+    settingsPath: geminiSettingsPath,
+    install: installGemini,
+    uninstall: uninstallGemini,
+    probe: home => probeCommandHooks(geminiHooks, geminiSettingsPath(home)),
+    inspect: inspectGemini,
+  },
+  undoneBy: () => [
+    'sets hooksConfig in its settings, or trusts no folder',
+    'starts it in its container sandbox, or with another home (GEMINI_CLI_HOME)',
+  ],
   usage: { readSession: readGeminiSession, changedSessions: changedGeminiSessions, marksOf },
 }

@@ -34,11 +34,11 @@ const level = async () => (await machine.ask('GET', '/api/status', { token: 'api
 test('status has hooks that were installed a moment after it was last asked, and the next report too', async () => {
   expect(await level()).toMatchObject({ level: 'not-installed', remedy: 'holdpoint hooks install' })
   await machine.daemon.tick()
-  expect(org.reports.at(-1)!.hooks).toEqual([{ client: 'claude-code', level: 'not-installed', off: [] }])
+  expect(org.reports.at(-1)!.hooks).toContainEqual({ client: 'claude-code', level: 'not-installed', off: [] })
   install()
   expect(await level()).toEqual({ client: 'claude-code', level: 'user-hook', off: [] })
   await machine.daemon.tick()
-  expect(org.reports.at(-1)!.hooks).toEqual([{ client: 'claude-code', level: 'user-hook', off: [] }])
+  expect(org.reports.at(-1)!.hooks).toContainEqual({ client: 'claude-code', level: 'user-hook', off: [] })
   claude.hooks.uninstall(developer, { dryRun: false })
   expect(await level()).toMatchObject({ level: 'not-installed' })
 })

@@ -43,7 +43,7 @@ describe('a report', () => {
       rootSeq: 1,
       rootDigest: org.rootDigest,
     })
-    expect(report!.hooks).toMatchObject([{ client: 'claude-code', level: 'not-installed' }])
+    expect(report!.hooks).toContainEqual({ client: 'claude-code', level: 'not-installed', off: [] })
     // shadow once per session and rule, enforced each
     expect(report!.outcomes.filter(o => o.rule === 'seen')).toMatchObject([
       { stage: 'shadow', outcome: 'ask', did: 'passed' },
