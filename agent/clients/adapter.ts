@@ -300,9 +300,16 @@ export type SessionUsage<S extends UsageState = UsageState> = {
   /** False when this read failed: the figures are those of earlier reads. `problem` says why, without a path. */
   fresh: boolean
   problem?: 'no_transcript' | 'unreadable' | 'not_a_file' | 'not_ours' | 'too_many_files' | 'too_large'
+  /** The newest account of a plan's limits in what was new, where the records hold any. */
+  plan?: SeenPlan
   /** True when there is more to read than one call takes: call again. */
   more: boolean
 }
+
+/** A window of a flat plan: how much of it is used, and when it begins anew (milliseconds since 1970). */
+export type SeenWindow = { window: '5h' | 'week'; usedPct: number; resetsAt: number }
+/** What a client tells of the plan that it draws on, and when it was told. */
+export type SeenPlan = { plan: 'anthropic' | 'openai'; observedAt: number; windows: readonly SeenWindow[] }
 
 /** A session whose transcript changed; `changedMs` in milliseconds since the epoch. */
 export type ChangedSession = { sessionId: string; transcriptPath: string; changedMs: number }

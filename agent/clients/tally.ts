@@ -1,5 +1,5 @@
 /** Counts the responses of a session, each once, and what they cost. Pure: prices come in; a tally is plain JSON. */
-import type { PriceRecord, SessionUsage, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
+import type { PriceRecord, SeenPlan, SessionUsage, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
 import { NO_TOKENS, PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
 
 /** [model, requestId, atMs, input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches] of one counted response. */
@@ -18,7 +18,7 @@ export type UsageTally = {
 }
 
 /** What one read found. `addedPicoUsd` is what it added to the cost and is not yet in the tally's. */
-export type FoundUsage = { records: Map<string, UsageRecord>; addedPicoUsd: bigint }
+export type FoundUsage = { records: Map<string, UsageRecord>; addedPicoUsd: bigint; plan?: SeenPlan }
 
 /** Responses remembered against double counting: a hundred times a long session, about 5 MB. */
 const COUNTED_MAX = 50_000
@@ -122,6 +122,7 @@ export function sessionUsage<S extends Tallied>(
     toolResults: found.toolResults ?? [],
     fresh: problem === undefined,
     ...(problem === undefined ? {} : { problem }),
+    ...(found.plan === undefined ? {} : { plan: found.plan }),
     more,
   }
 }

@@ -71,6 +71,7 @@ export function openRuntime(home: Home, { version, now, clientHome, adapters, so
     },
     odd: note => alarm(runtime, 'figure_odd', note),
   })
+  sessions.onPlan = plan => planWindows.note(plan, 'daemon')
   const runtime: Runtime = {
     home,
     version,

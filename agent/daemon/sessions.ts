@@ -6,6 +6,7 @@ import {
   type ClientAdapter,
   type ClientHome,
   type HookEvent,
+  type SeenPlan,
   type SeenToolResult,
   type SeenToolUse,
   type SessionUsage,
@@ -71,6 +72,9 @@ export class Sessions {
 
   /** Hears of every response that a look brings. */
   onRecords: (session: Session, records: readonly UsageRecord[]) => void = () => {}
+
+  /** Hears what a client's records tell of a plan's windows. */
+  onPlan: (plan: SeenPlan) => void = () => {}
 
   /** To be written, unless it is one that is not kept. */
   private touch(session: Session): void {
@@ -180,6 +184,7 @@ export class Sessions {
       if (newest?.provider !== undefined) session.provider = newest.provider
       session.unpriced = read.unpricedModels
       this.noteResponses(session, read.records)
+      if (read.plan) this.onPlan(read.plan)
       if (read.records.length > 0) this.onRecords(session, read.records)
       this.noteShown(session, read.toolUses)
       this.compare(session, read, observation)

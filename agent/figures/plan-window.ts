@@ -7,11 +7,6 @@ export const PLANS = ['anthropic', 'openai'] as const
 export type Plan = (typeof PLANS)[number]
 export type WindowName = (typeof PLAN_WINDOWS)[number]
 
-/** A window as its client tells it. `resetsAt`: milliseconds since 1970. */
-export type SeenWindow = { window: WindowName; usedPct: number; resetsAt: number }
-/** What one client told at one moment, milliseconds since 1970. */
-export type SeenPlan = { plan: Plan; observedAt: number; windows: readonly SeenWindow[] }
-
 /** How long each window is: nothing can begin anew later than that from now. */
 export const WINDOW_MS: Readonly<Record<WindowName, number>> = { '5h': 5 * 3600_000, week: 7 * 24 * 3600_000 }
 

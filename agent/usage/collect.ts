@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { ChangedSession, ClientHome, UsageSource, UsageState } from '#agent/clients/adapter.ts'
+import type { ChangedSession, ClientHome, SeenPlan, UsageSource, UsageState } from '#agent/clients/adapter.ts'
 import type { Session } from '#agent/daemon/session.ts'
 import type { Attributor } from './attribute.ts'
 import type { Ledger } from './ledger.ts'
@@ -25,6 +25,8 @@ type Deps = {
   marks(): Marks
   attributor: Attributor
   now(): number
+  /** Hears what records tell of a plan's windows. */
+  onPlan?: (plan: SeenPlan) => void
   /** What hooks have told of a session. */
   knownSession(
     client: string,
@@ -108,6 +110,7 @@ export class Collector {
         })
         ledger.add(read.records, place)
       }
+      if (read.plan) this.deps.onPlan?.(read.plan)
       if (!read.fresh && read.problem !== 'no_transcript') this.progress.problems++
       const mark = usage.marksOf(read.state)
       // a session of which nothing could be read yet is nobody's: what telemetry tells of it counts

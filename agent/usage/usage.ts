@@ -78,6 +78,7 @@ export class Usage {
       marks: () => this.marks(),
       attributor: this.attributor,
       now,
+      onPlan: plan => runtime.planWindows.note(plan, 'daemon'),
       knownSession: (client, session) => runtime.sessions.get(client, session),
     })
     this.environment = new EnvironmentRules(home, () => runtime.rules.inForce().set)

@@ -31,10 +31,10 @@ const served = (requests: StubRequest[]) =>
     )
     .sort()
 async function read() {
-  const { calls, problems } = await readUsage(bench, codex)
+  const { calls, problems, plans } = await readUsage(bench, codex)
   expect(problems).toBe(0)
   const told = calls.map(({ key, model, tokens }) => `${key.slice('codex '.length)} ${model}: ${axes(tokens)}`)
-  return { calls, told: told.sort() }
+  return { calls, plans, told: told.sort() }
 }
 const all = async () => served(await bench.stub.requests())
 const exec = (cmd: string) => ({ name: 'exec_command', input: { cmd } })
@@ -136,13 +136,31 @@ test('compaction is a call as well, and what came before an error stands', async
 })
 
 test('what a plan’s window covers is told as covered; what a key pays for is not', async () => {
-  const headers = { 'x-codex-primary-used-percent': '12.5', 'x-codex-primary-window-minutes': '300' }
+  const resetsAt = Math.floor(Date.now() / 1000) + 3600
+  const headers = {
+    'x-codex-primary-used-percent': '12.5',
+    'x-codex-primary-window-minutes': '300',
+    'x-codex-primary-reset-at': `${resetsAt}`,
+    'x-codex-secondary-used-percent': '40',
+    'x-codex-secondary-window-minutes': '10080',
+    'x-codex-secondary-reset-at': `${resetsAt + 86_400}`,
+  }
   const plan = await runCodexOn(bench, { scenario: [{ ...say('done', { input: 5, output: 6 }), headers }] })
   const key = await runCodexOn(bench, { scenario: [say('done', { input: 7, output: 8 })] })
-  const { calls } = await read()
+  const { calls, plans } = await read()
   const covered = ({ threadId }: { threadId: string | undefined }) =>
     calls.filter(({ place }) => place.session === threadId).map(call => call.covered)
   expect([covered(plan), covered(key)]).toEqual([['plan'], [undefined]])
+  // what is left of the windows comes from the same account, and a key's overwrites it with nothing
+  expect(plans).toMatchObject([
+    {
+      plan: 'openai',
+      windows: [
+        { window: '5h', usedPct: 12.5, resetsAt: resetsAt * 1000 },
+        { window: 'week', usedPct: 40, resetsAt: (resetsAt + 86_400) * 1000 },
+      ],
+    },
+  ])
 })
 
 test('what the provider searched is counted with the response that it was for', async () => {

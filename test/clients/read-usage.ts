@@ -1,6 +1,6 @@
 /** What the connector's own collector makes of the records that a client has left on a bench. */
 import { join } from 'node:path'
-import type { UsageSource } from '#agent/clients/adapter.ts'
+import type { SeenPlan, UsageSource } from '#agent/clients/adapter.ts'
 import { openHome } from '#agent/home.ts'
 import { Attributor } from '#agent/usage/attribute.ts'
 import { Collector } from '#agent/usage/collect.ts'
@@ -9,7 +9,7 @@ import { Marks } from '#agent/usage/marks.ts'
 import { NO_TOKENS, type UsageTokens } from '#core/pricing.ts'
 import type { Bench, StubRequest } from './bench.ts'
 
-export type ReadUsage = { calls: LedgerCall[]; problems: number }
+export type ReadUsage = { calls: LedgerCall[]; problems: number; plans: SeenPlan[] }
 
 /** Reads on in the bench's ledger as a daemon does after a restart. */
 export async function readUsage(
@@ -21,6 +21,7 @@ export async function readUsage(
   const home = openHome(join(bench.dir, 'holdpoint'))
   const ledger = new Ledger(home, now)
   const marks = new Marks(home)
+  const plans: SeenPlan[] = []
   const collector = new Collector({
     sources: [source as UsageSource],
     clientHome: { homeDir: bench.home, env },
@@ -28,12 +29,13 @@ export async function readUsage(
     marks: () => marks,
     attributor: new Attributor(),
     now,
+    onPlan: plan => plans.push(plan),
     knownSession: () => undefined,
   })
   await collector.run()
   const calls: LedgerCall[] = []
   for (const day of ledgerDays(home)) calls.push(...(await readLedgerDay(home, day)))
-  return { calls, problems: collector.progress.problems }
+  return { calls, problems: collector.progress.problems, plans }
 }
 
 type Served = NonNullable<StubRequest['served']>

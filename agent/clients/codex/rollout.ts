@@ -19,7 +19,7 @@ import { countUsage, emptyTally, type FoundUsage, settle, type UsageTally } from
 import type { UsageTokens } from '#core/pricing.ts'
 import { areSound, providerName, UNKNOWN_MODEL } from '#core/usage/bucket.ts'
 import { fromInclusive } from '#core/usage/convention.ts'
-import { isCoveredByPlan } from './plan.ts'
+import { isCoveredByPlan, windowsIn } from './plan.ts'
 
 /** Input, cached, written to the cache, output: as Codex adds them up over a thread. */
 type Sum = [number, number, number, number]
@@ -206,6 +206,7 @@ class RolloutReader {
   private readCount(payload: Json, atMs: number): void {
     const { thread } = this
     this.notePlan(payload.rate_limits)
+    this.noteWindows(payload.rate_limits, atMs)
     const info = isObject(payload.info) ? payload.info : undefined
     if (thread.exact || !info) return
     const last = isObject(info.last_token_usage) ? sumOf(info.last_token_usage) : undefined
@@ -240,6 +241,11 @@ class RolloutReader {
     if (newest) newest.covered = 'plan'
   }
   private newest: UsageRecord | undefined
+
+  private noteWindows(limits: unknown, atMs: number): void {
+    const plan = isObject(limits) ? windowsIn(limits, atMs) : undefined
+    if (plan && plan.observedAt >= (this.found.plan?.observedAt ?? 0)) this.found.plan = plan
+  }
 
   private count(call: Pick<UsageRecord, 'key' | 'atMs' | 'requestId'> & { used: Sum; threadId: string }): void {
     const { threadId, used, ...counted } = call
