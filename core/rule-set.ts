@@ -34,6 +34,8 @@ export const RuleSet = z.looseObject({
   attribution: z.array(z.unknown()),
   /** What a dollar is in other currencies; absent where there is none. */
   exchange: z.optional(z.array(z.unknown())),
+  /** What of clients a plan covers; absent where nothing is said. */
+  covered: z.optional(z.array(z.unknown())),
   contracts: z.array(z.unknown()),
 })
 export type RuleSet = z.infer<typeof RuleSet>

@@ -7,14 +7,8 @@ import { builtInRates } from '#core/rate-card/built-in.ts'
 import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { rateRows } from '#core/rules/read-rates.ts'
 import { listedTags } from '#core/usage/attribution.ts'
-import {
-  type Covered,
-  type PricedMeteredCall,
-  type RateKind,
-  USAGE_CLIENTS,
-  type UsageClient,
-} from '#core/usage/bucket.ts'
-import { declaredCover, declaredKey } from '#core/usage/declared-cover.ts'
+import { type PricedMeteredCall, type RateKind, USAGE_CLIENTS, type UsageClient } from '#core/usage/bucket.ts'
+import { type Cover, coverOf, declaredKey } from '#core/usage/declared-cover.ts'
 import { priceMetered } from '#core/usage/price-metered.ts'
 import type { TagLists } from '#core/usage/tags.ts'
 import { attributionOf, type Self, spendOf } from './attribute.ts'
@@ -58,7 +52,12 @@ const sections = new WeakMap<TrustedRuleSet, string>()
 export function meterKey({ set, self }: Meter): string {
   let ofRules = set === undefined ? '' : sections.get(set)
   if (set !== undefined && ofRules === undefined) {
-    ofRules = hash('sha256', JSON.stringify([set.set.attribution, set.set.rateCard]), 'base64url').slice(0, 22)
+    const { attribution, rateCard, covered } = set.set
+    ofRules = hash(
+      'sha256',
+      JSON.stringify([attribution, rateCard, ...(covered === undefined ? [] : [covered])]),
+      'base64url',
+    ).slice(0, 22)
     sections.set(set, ofRules)
   }
   return `${ratesOf(undefined).name} ${ofRules} ${declaredKey(self.declared)}`
@@ -92,15 +91,16 @@ export function unpricedOf(
 
 const CALLS_AT_ONCE = 500
 
-/** Whether a plan covers a call: what its record says, what its session's client told, what was declared here; else unknown. */
-export function coverOf(
+/** Whether a plan covers a call: see {@link coverOf}. What its own record says is before what its session's client told. */
+export const coverOfCall = (
   { covered, place, atMs }: Pick<LedgerCall, 'covered' | 'atMs'> & { place: Pick<Place, 'client' | 'covered'> },
-  { declared }: Pick<Self, 'declared'>,
-): Covered {
-  const read = covered ?? place.covered
-  if (read !== undefined && read !== 'unknown') return read
-  return declaredCover(declared, place.client, atMs) ?? 'unknown'
-}
+  { set, self }: Pick<Meter, 'set'> & { self: Pick<Self, 'declared'> },
+): Cover =>
+  coverOf(
+    covered ?? place.covered,
+    { client: place.client, atMs },
+    { organisation: spendOf(set)?.covered, machine: self.declared },
+  )
 
 /** Prices and attributes calls. `lists`: only what may leave the machine stays in the tags, the rest is told as `unlisted`. */
 export async function meter(
@@ -127,7 +127,7 @@ export async function meter(
       model,
       atMs,
       tokens,
-      covered: coverOf(one, self),
+      ...coverOfCall(one, { set, self }),
       ...(provider === undefined ? {} : { provider }),
       ...(partial ? { partial } : {}),
       ...found,

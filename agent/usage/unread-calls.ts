@@ -1,10 +1,9 @@
 import type { UsageRecord } from '#agent/clients/adapter.ts'
 import type { Session } from '#agent/daemon/session.ts'
-import { priceCall, type Rates } from '#core/pricing.ts'
+import { priceCall } from '#core/pricing.ts'
 import { areSound } from '#core/usage/bucket.ts'
-import type { Self } from './attribute.ts'
 import type { Ledger } from './ledger.ts'
-import { coverOf } from './meter.ts'
+import { coverOfCall, type Meter } from './meter.ts'
 
 /**
  * Calls that a look at a session has shown and that the ledger does not have yet: what was spent since budgets were counted. By
@@ -28,12 +27,12 @@ export class UnreadCalls {
   }
 
   /** Pico-dollars at list price, bounds included; and what of it is known to be paid for by the call. */
-  spentBy(session: Session, rates: Rates, self: Pick<Self, 'declared'>): { pico: bigint; metered: bigint } {
+  spentBy(session: Session, { rates, ...by }: Meter): { pico: bigint; metered: bigint } {
     const sum = { pico: 0n, metered: 0n }
     for (const call of this.bySession.get(session)?.values() ?? []) {
       call.pico ??= priceCall(rates, call.record).picoUsd
       sum.pico += call.pico
-      if (coverOf({ ...call.record, place: session }, self) === 'metered') sum.metered += call.pico
+      if (coverOfCall({ ...call.record, place: session }, by).covered === 'metered') sum.metered += call.pico
     }
     return sum
   }

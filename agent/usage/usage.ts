@@ -115,7 +115,7 @@ export class Usage {
     return {
       tags: this.attributedTo(session).tags,
       workspace: workspaceOf(this.placeOf(session)),
-      ...this.unread.spentBy(session, ratesOf(this.runtime.rules.inForce().set), this.self),
+      ...this.unread.spentBy(session, this.meter()),
       ...(team
         ? {
             machine: [team.machine, ...(team.label === undefined ? [] : [team.label])],

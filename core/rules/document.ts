@@ -32,6 +32,7 @@ export const DOCUMENT_SECTIONS = [
   'rates',
   'unpriced',
   'exchange',
+  'covered',
 ] as const
 
 /** Of config.yaml, as far as it is rules. */
@@ -127,6 +128,7 @@ export function parseRuleDocument(text: string, options: DocumentOptions = {}): 
     rates,
     unpriced,
     exchange,
+    covered: readCovered(sectionTree(doc, 'covered'), findings),
     places: placesOf(doc),
     ...doc.problems(),
   }

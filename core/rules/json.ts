@@ -11,6 +11,7 @@ import type { Rename } from '#core/usage/renames.ts'
 import { STANDING_KEYS } from '#core/usage/tags.ts'
 import { readAttributionRule, readTagList } from './read-attribution.ts'
 import { readBudget } from './read-budget.ts'
+import { coveredFromJson, coveredToJson, declaredBy } from './read-covered.ts'
 import { readExchangeRate } from './read-exchange.ts'
 import { PRICE_KEYS, readRate, readUnpriced } from './read-rates.ts'
 import { readRename } from './read-renames.ts'
@@ -18,9 +19,13 @@ import type { AttributionRule, Rate, RatePrices, SpendRules } from './shape.ts'
 
 /**
  * The sections about spend as they stand in the signed set. `rateCard` and `attribution` hold one object each,
- * {rates, unpriced} and {tags, rules, renames}, or nothing where the document says nothing; `exchange` is there only where it has an entry.
+ * {rates, unpriced} and {tags, rules, renames}, or nothing where the document says nothing; `exchange` and
+ * `covered` are there only where they have an entry.
  */
-export type SpendSections = Record<'budgets' | 'rateCard' | 'attribution', JsonObject[]> & { exchange?: JsonObject[] }
+export type SpendSections = Record<'budgets' | 'rateCard' | 'attribution', JsonObject[]> & {
+  exchange?: JsonObject[]
+  covered?: JsonObject[]
+}
 
 /** Two documents that mean the same give the same: defaults are written out, numbers are strings in their shortest form. */
 export function spendToJson(spend: SpendRules): SpendSections {
@@ -39,6 +44,7 @@ export function spendToJson(spend: SpendRules): SpendSections {
     ...(spend.exchange.length === 0
       ? {}
       : { exchange: [...spend.exchange].sort(byCurrencyAndDay).map(exchangeToJson) }),
+    ...(spend.covered === undefined ? {} : { covered: coveredToJson(spend.covered) }),
   }
 }
 
@@ -201,7 +207,17 @@ export function readSpend(set: Pick<RuleSet, keyof SpendSections>): SpendRules &
     names.add(id)
     return rate
   })
-  return { tags, renames, attribution, budgets, rates, unpriced, exchange, unsupported }
+  const covered = listIn('covered', 'covered', set.covered).flatMap((value, i) => {
+    const entry = coveredFromJson(objectOf(value))
+    if (entry === undefined)
+      unsupported.push({
+        section: 'covered',
+        name: clip(textOf(value, 'client') ?? `#${i + 1}`),
+        reason: 'it cannot be read',
+      })
+    return entry ?? []
+  })
+  return { tags, renames, attribution, budgets, rates, unpriced, exchange, covered: declaredBy(covered), unsupported }
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

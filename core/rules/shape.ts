@@ -1,6 +1,7 @@
 import type { Budget } from '#core/budget/budget.ts'
 import type { Provider, UnpricedPolicy } from '#core/pricing.ts'
 import type { ExchangeRate } from '#core/spend/exchange.ts'
+import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 import type { Rename } from '#core/usage/renames.ts'
 import type { TagLists, Tags } from '#core/usage/tags.ts'
 
@@ -54,4 +55,6 @@ export interface SpendRules {
   unpriced: UnpricedPolicy | undefined
   /** What a dollar is in other currencies, in the document's order. */
   exchange: readonly ExchangeRate[]
+  /** What of clients a plan covers, where neither records nor sign-ins tell; undefined: nothing is said. */
+  covered: DeclaredCover | undefined
 }

@@ -1,6 +1,14 @@
 /** Usage rows grouped for reports by one key at a time, each row counted once. */
 import type { Basis } from '#core/budget/budget.ts'
-import { type Addend, addTo, amountOf, noTotal, type UsageTotal } from '#core/usage/bucket.ts'
+import {
+  type Addend,
+  addTo,
+  amountOf,
+  type CoverBy,
+  type Covered,
+  noTotal,
+  type UsageTotal,
+} from '#core/usage/bucket.ts'
 import { TAG_KEY, type Tags } from '#core/usage/tags.ts'
 
 /** A row of stored usage or of sums of it. `day` is in whatever zone the report is; absent where the sum is over days. */
@@ -11,11 +19,17 @@ export type SpendRow = Addend & {
   model?: string
   machine?: string
   member?: string
+  /** What covers it, and by whose word: see {@link coverWord}. */
+  cover?: string
   tags: Tags
 }
 
+/** `plan`, `plan/organisation`, `metered/machine`, `unknown`: whether a plan covers usage, and who declared it where no record tells. */
+export const coverWord = (covered: Covered, coverBy?: CoverBy): string =>
+  coverBy === undefined ? covered : `${covered}/${coverBy}`
+
 /** What rows can be grouped by, beside `tag:<key>`. */
-export const OWN_DIMENSIONS = ['day', 'month', 'client', 'provider', 'model', 'machine', 'member'] as const
+export const OWN_DIMENSIONS = ['day', 'month', 'client', 'provider', 'model', 'machine', 'member', 'cover'] as const
 export type Dimension = (typeof OWN_DIMENSIONS)[number] | `tag:${string}`
 
 /** `model`, `tenant`, `tag:tenant`: a dimension as people and addresses write it. Undefined for what can be none. */

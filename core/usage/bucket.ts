@@ -12,6 +12,12 @@ export const QUARTERS_PER_DAY = 96
 /** Whether a flat plan covers the calls. `unknown` is a line of its own: it is never counted as billed, nor as covered. */
 export const COVERED = ['plan', 'metered', 'unknown'] as const
 export type Covered = (typeof COVERED)[number]
+/**
+ * Who declared what covers calls of which no record and no sign-in tells it: the organisation in its signed rules, or the machine's
+ * own file, which counts only where the organisation says nothing.
+ */
+export const COVER_BY = ['organisation', 'machine'] as const
+export type CoverBy = (typeof COVER_BY)[number]
 /** How the cost came about; see PricedCall.rate. */
 export const RATE_KINDS = [
   'card',
@@ -53,6 +59,8 @@ export type MeteredCall = {
   tokens: UsageTokens
   tags: Tags
   covered: Covered
+  /** Absent: its record or its session's sign-in tells it, or nobody does. */
+  coverBy?: CoverBy
   /** The response broke off: what was counted until then stands. */
   partial?: boolean
   /** Keys whose local value is on no list of the organisation: not sent, its share is. */
@@ -72,6 +80,8 @@ export type BucketKey = {
   long: boolean
   tags: Tags
   covered: Covered
+  /** Absent: records or sign-ins tell it, or nobody does. */
+  coverBy?: CoverBy
   rate: RateKind
 }
 export type Bucket = BucketKey & {
@@ -84,7 +94,7 @@ export type Bucket = BucketKey & {
 
 /** One text for one key; `tags`, where the caller has it already, is their tagsKey. */
 export const bucketId = (b: BucketKey, tags: string = tagsKey(b.tags)): string =>
-  `${b.quarter} ${b.client} ${b.provider} ${b.model} ${b.long ? 1 : 0} ${b.covered} ${b.rate} ${tags}`
+  `${b.quarter} ${b.client} ${b.provider} ${b.model} ${b.long ? 1 : 0} ${b.covered}${b.coverBy ? `/${b.coverBy}` : ''} ${b.rate} ${tags}`
 
 /** The quarter hour of its UTC day that a moment lies in. */
 export const quarterOf = (atMs: number): number => Math.floor((((atMs % DAY_MS) + DAY_MS) % DAY_MS) / QUARTER_MS)
@@ -136,7 +146,7 @@ export function bucketsByDay(calls: Iterable<PricedMeteredCall>): Map<string, Bu
   const days = new Map<number, Map<string, Bucket>>()
   // the calls of a session share their tags
   const keys = new Map<Tags, string>()
-  for (const { atMs, tokens, tags, client, provider, model, covered, partial, picoUsd, rate, long } of calls) {
+  for (const { atMs, tokens, tags, client, provider, model, covered, coverBy, partial, picoUsd, rate, long } of calls) {
     const day = Math.floor(atMs / DAY_MS)
     let byId = days.get(day)
     if (byId === undefined) {
@@ -156,6 +166,7 @@ export function bucketsByDay(calls: Iterable<PricedMeteredCall>): Map<string, Bu
       long,
       tags,
       covered,
+      ...(coverBy === undefined ? {} : { coverBy }),
       rate,
       calls: 1,
       partial: partial ? 1 : 0,

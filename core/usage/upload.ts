@@ -19,7 +19,9 @@ import {
 import { PROVIDERS } from '#core/pricing.ts'
 import {
   type Bucket,
+  type BucketKey,
   bucketId,
+  COVER_BY,
   COVERED,
   coarsen,
   MODEL_ID,
@@ -54,6 +56,8 @@ export const UsageBucket = z.strictObject({
   long: z.boolean(),
   tags: TagsShape,
   covered: z.enum(COVERED),
+  /** Who declared it, where no record and no sign-in told it. */
+  coverBy: z.optional(z.enum(COVER_BY)),
   rate: z.enum(RATE_KINDS),
   calls,
   partial: calls,
@@ -157,9 +161,11 @@ export function readUpload(value: unknown): UsageUpload {
 function checkBuckets(buckets: readonly UsageBucket[], at: string): void {
   const seen = new Set<string>()
   for (const [i, bucket] of buckets.entries()) {
-    const key = bucketId(bucket as Omit<UsageBucket, 'cost'>)
+    const key = bucketId(bucket as BucketKey)
     if (seen.has(key)) throw bad(`${at}[${i}] has the key of a bucket above.`)
     seen.add(key)
+    if (bucket.coverBy !== undefined && bucket.covered === 'unknown')
+      throw bad(`${at}[${i}] is declared and unknown at once.`)
     if (bucket.calls === 0) throw bad(`${at}[${i}] has no call.`)
     if (bucket.partial > bucket.calls) throw bad(`${at}[${i}] has more calls that broke off than calls.`)
   }

@@ -2,6 +2,7 @@ import type { MemberActor, TokenActor } from '#core/actor.ts'
 import type { Basis } from '#core/budget/budget.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
+import { coverName } from '#core/spend/cover-words.ts'
 import {
   type Dimension,
   dimensionValue,
@@ -171,6 +172,7 @@ async function labelsOf(ctx: Ctx, by: Dimension, rows: readonly SpendRow[]): Pro
   const ids = [...new Set(rows.map(row => dimensionValue(row, by)).filter(value => value !== undefined))]
   const of = { orgId, id: { in: ids } }
   const labels = new Map([[WITHHELD, 'Others']])
+  if (by === 'cover') for (const id of ids) labels.set(id, coverName(id))
   if (by === 'member')
     for (const row of await ctx.db.member.findMany({ where: of, select: { id: true, name: true } }))
       labels.set(row.id, row.name)

@@ -198,6 +198,8 @@ function columnOf(dimension: Dimension, seen: Seen, renames: RenameMap): Prisma.
   }
   if (dimension === 'day' || dimension === 'month' || !OWN_DIMENSIONS.includes(dimension as never))
     throw new Error(`${dimension} is cut by steps`)
+  if (dimension === 'cover')
+    return raw(`case s."coverBy" when '' then s.covered else s.covered || '/' || s."coverBy" end`)
   return raw(`s.${dimension}`)
 }
 
@@ -226,7 +228,7 @@ type Row = Figures & {
 function spendRow(row: Row, by: readonly Dimension[], step: Step | undefined): SpendRow {
   const { covered, rate, cost, calls, partial, ...rest } = row
   const tags: Record<string, string> = {}
-  const own: Partial<Record<'client' | 'provider' | 'model' | 'machine' | 'member', string>> = {}
+  const own: Partial<Record<'client' | 'provider' | 'model' | 'machine' | 'member' | 'cover', string>> = {}
   for (const [i, dimension] of by.entries()) {
     const value = row[`k${i}`]
     if (value == null) continue

@@ -22,7 +22,7 @@ type Span = 'day' | 'month'
  * $3 start.
  */
 const ROLLED = {
-  fleet: { machine: `''`, apart: 's.client, s.provider, s.model, s.long, s.covered, s.rate, s."tagsKey"' },
+  fleet: { machine: `''`, apart: 's.client, s.provider, s.model, s.long, s.covered, s."coverBy", s.rate, s."tagsKey"' },
   machine: { machine: 't."machineId"', apart: 't."machineId", s.covered, s.rate' },
 }
 const rolled = (of: keyof typeof ROLLED, span: Span) => `

@@ -49,7 +49,7 @@ class SeriesFound {
 
   placeOf(key: SeriesKey): number {
     let places = this.places
-    for (const name of [key.model, key.client, key.provider, key.long, key.covered, key.rate]) {
+    for (const name of [key.model, key.client, key.provider, key.long, key.covered, key.coverBy, key.rate]) {
       let next = places.get(name) as Places | undefined
       if (next === undefined) {
         next = new Map()
@@ -79,7 +79,7 @@ function added(a: PricedBucket, b: PricedBucket): PricedBucket {
 }
 
 const seriesText = (k: SeriesKey): string =>
-  `${k.client} ${k.provider} ${k.model} ${k.long ? 1 : 0} ${k.covered} ${k.rate} ${tagsKey(k.tags)}`
+  `${k.client} ${k.provider} ${k.model} ${k.long ? 1 : 0} ${k.covered}/${k.coverBy ?? ''} ${k.rate} ${tagsKey(k.tags)}`
 
 /** The numbers of the machine's series, by their place; those that are new are made. */
 async function seriesOf(
@@ -90,24 +90,24 @@ async function seriesOf(
   if (series.length === 0) return []
   type Row = { id: number; text: string }
   const known = await tx.$queryRaw<Row[]>`
-    select id, concat_ws(' ', client, provider, model, long::int, covered, rate, "tagsKey") as text
+    select id, concat_ws(' ', client, provider, model, long::int, covered || '/' || "coverBy", rate, "tagsKey") as text
     from "UsageSeries" where "orgId" = ${orgId} and "machineId" = ${machineId}`
   const ids = new Map(known.map(({ text, id }) => [text, id]))
   const missing = series
     .filter(key => !ids.has(seriesText(key)))
     .map(key => {
-      const { client, provider, model, long, covered, rate, tags } = key
-      return { client, provider, model, long, covered, rate, tags, tagsKey: tagsKey(tags) }
+      const { client, provider, model, long, covered, coverBy = '', rate, tags } = key
+      return { client, provider, model, long, covered, coverBy, rate, tags, tagsKey: tagsKey(tags) }
     })
   const made =
     missing.length === 0
       ? []
       : await tx.$queryRaw<Row[]>`
-    insert into "UsageSeries" ("orgId", "machineId", "memberId", client, provider, model, long, covered, rate, tags, "tagsKey")
-    select ${orgId}, ${machineId}, ${memberId}, r.client, r.provider, r.model, r.long, r.covered, r.rate, r.tags, r."tagsKey"
+    insert into "UsageSeries" ("orgId", "machineId", "memberId", client, provider, model, long, covered, "coverBy", rate, tags, "tagsKey")
+    select ${orgId}, ${machineId}, ${memberId}, r.client, r.provider, r.model, r.long, r.covered, r."coverBy", r.rate, r.tags, r."tagsKey"
     from jsonb_to_recordset(${JSON.stringify(missing)}::jsonb)
-      as r(client text, provider text, model text, long boolean, covered text, rate text, tags jsonb, "tagsKey" text)
-    returning id, concat_ws(' ', client, provider, model, long::int, covered, rate, "tagsKey") as text`
+      as r(client text, provider text, model text, long boolean, covered text, "coverBy" text, rate text, tags jsonb, "tagsKey" text)
+    returning id, concat_ws(' ', client, provider, model, long::int, covered || '/' || "coverBy", rate, "tagsKey") as text`
   for (const { text, id } of made) ids.set(text, id)
   return series.map(key => ids.get(seriesText(key))!)
 }

@@ -3,7 +3,7 @@ import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { AppError } from '#core/error.ts'
 import { demand } from '#core/permission.ts'
 import { priceBucket } from '#core/pricing.ts'
-import type { BucketKey } from '#core/usage/bucket.ts'
+import type { BucketKey, CoverBy } from '#core/usage/bucket.ts'
 import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
 import type { FeatureContext } from '../context.ts'
@@ -60,10 +60,11 @@ export async function repriceUsage(
   return { ...done, old: formatDecimal(done.old), new: formatDecimal(done.new) }
 }
 
-type Stored = Omit<BucketKey, 'rate'> & { day: string; calls: number; partial: number } & Record<
-    'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | 'webSearches',
-    bigint
-  >
+type Stored = Omit<BucketKey, 'rate' | 'coverBy'> & { coverBy: CoverBy | null } & {
+  day: string
+  calls: number
+  partial: number
+} & Record<'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | 'webSearches', bigint>
 
 async function repriceDays(
   tx: Tx,
@@ -80,11 +81,11 @@ async function repriceDays(
     select coalesce(sum(cost), 0)::text as cost from "UsageDay" where "orgId" = ${orgId} and "machineId" = ${machineId} and day = any(${list}::date[])`
   const stored = await tx.$queryRaw<Stored[]>`
     select b.day::text, b.quarter, b.calls, b.partial, b.input, b."cacheRead", b."cacheWrite5m", b."cacheWrite1h", b.output, b."webSearches",
-      s.client, s.provider, s.model, s.long, s.covered, s.tags
+      s.client, s.provider, s.model, s.long, s.covered, nullif(s."coverBy", '') as "coverBy", s.tags
     from "UsageBucket" b join "UsageSeries" s on s."orgId" = b."orgId" and s.id = b."seriesId"
     where b."orgId" = ${orgId} and b."machineId" = ${machineId} and b.day = any(${list}::date[])`
   const buckets = stored.map((row): PricedBucket => {
-    const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches, ...rest } = row
+    const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches, coverBy, ...rest } = row
     const tokens = {
       input: Number(input),
       cacheRead: Number(cacheRead),
@@ -94,7 +95,7 @@ async function repriceDays(
       webSearches: Number(webSearches),
     }
     const { picoUsd, rate } = priceBucket(dayRates.rates, { ...rest, tokens })
-    return { ...rest, tokens, picoUsd, rate }
+    return { ...rest, ...(coverBy === null ? {} : { coverBy }), tokens, picoUsd, rate }
   })
   await keepDays(tx, machine!, { days, buckets, fresh: false, zones: await zonesOf(tx, orgId) })
   const costs = new Map(days.map(day => [day, 0n]))

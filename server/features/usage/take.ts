@@ -19,8 +19,9 @@ import { crypto } from '../../keys/crypto.ts'
 import type { FeatureContext } from '../context.ts'
 import { type Happening, recordEvidence } from '../evidence.ts'
 import { demandRate } from '../rate.ts'
+import { spendInForce } from './in-force.ts'
 import { keepDays, makeMonths } from './keep.ts'
-import { type PricedDay, priceDay } from './price-day.ts'
+import { type PricedDay, priceDay, signedCovers } from './price-day.ts'
 import { type DayRates, ratesOfDays } from './rates.ts'
 import { putDays, putQuarantine, type StandingDay, standingDays } from './standing.ts'
 
@@ -158,6 +159,7 @@ export async function takeDays(
     present.map(({ day }) => day),
     versions,
   )
+  const { covered } = await spendInForce(tx, machine.orgId)
   const taken: Taken[] = []
   const same: string[] = []
   for (const usageDay of present) {
@@ -170,7 +172,13 @@ export async function takeDays(
       continue
     }
     states.set(usageDay.day, 'taken')
-    taken.push({ usageDay, digest, before, rates: dayRates, priced: priceDay(usageDay, dayRates) })
+    taken.push({
+      usageDay,
+      digest,
+      before,
+      rates: dayRates,
+      priced: priceDay(signedCovers(usageDay, covered), dayRates),
+    })
   }
   for (const one of taken) {
     const lowered = await whatFell(tx, machine, one)

@@ -354,7 +354,7 @@ describe('a mistake is refused with its place and a remedy', () => {
       'from 2026-11-01 or an earlier day',
     ],
     // the document
-    ['an unknown section', 'mood: good\n', 1, 'unknown_key', 'unpriced and exchange'],
+    ['an unknown section', 'mood: good\n', 1, 'unknown_key', 'exchange and covered'],
     ['a slip in a section', 'budget: []\n', 1, 'unknown_key', 'did you mean budgets\\?'],
     ['a section twice', 'budgets: []\nbudgets: []\n', 2, 'duplicate', 'keep one'],
     ['a map for a list', 'budgets: { a: 1 }\n', 1, 'wrong_kind', 'with a dash'],

@@ -85,6 +85,7 @@ const NAMES: Partial<Record<Dimension, string>> = {
   model: 'Model',
   machine: 'Machine',
   member: 'Member',
+  cover: 'Cover',
 }
 
 /** `Tenant`, `Model`, `Team`. */

@@ -38,7 +38,7 @@ type Props = {
   searchParams: Promise<Record<string, string | string[] | undefined>>
 }
 
-const OWN: readonly Dimension[] = ['model', 'client', 'machine', 'member']
+const OWN: readonly Dimension[] = ['model', 'client', 'machine', 'member', 'cover']
 
 export default async function SpendPage({ params, searchParams }: Props) {
   const { org } = await params
@@ -109,13 +109,14 @@ async function load(org: string, asked: SpendAsked, zone: string, now: number) {
   const none = asked.by.startsWith('tag:')
     ? { ...input, filter: { ...input.filter, [reportInput(asked).by]: [null] } }
     : undefined
-  const [report, earlier, byMachine, byClient] = await Promise.all([
+  const [report, earlier, byCover, byMachine, byClient] = await Promise.all([
     call.spend.report({ ...input, step: stepFor(asked.period) }),
     call.spend.report({ ...input, from: before.from, to: before.to }),
+    call.spend.report({ ...input, by: 'cover' }),
     none && call.spend.report({ ...none, by: 'machine' }),
     none && call.spend.report({ ...none, by: 'client' }),
   ])
-  return { report: byAmount(report), earlier, before, byMachine, byClient, names: await namesOf(org, asked) }
+  return { report: byAmount(report), earlier, before, byCover, byMachine, byClient, names: await namesOf(org, asked) }
 }
 
 /** What the filters' values are called. */
@@ -124,7 +125,9 @@ async function namesOf(org: string, { filters, period }: SpendAsked): Promise<Ma
   const names = new Map<string, string>()
   await Promise.all(
     filters
-      .filter(({ dimension, value }) => value !== null && ['tag:tenant', 'machine', 'member'].includes(dimension))
+      .filter(
+        ({ dimension, value }) => value !== null && ['tag:tenant', 'machine', 'member', 'cover'].includes(dimension),
+      )
       .map(async one => {
         const { by, filter } = reportInput({ period, by: one.dimension, basis: 'equivalent', filters: [one] })
         const { rows } = await call.spend.report({ org, ...period, by, filter })
@@ -137,7 +140,7 @@ async function namesOf(org: string, { filters, period }: SpendAsked): Promise<Ma
 
 type FiguresProps = { org: string; base: string; asked: SpendAsked; today: string; actor: MemberActor } & Loaded
 
-function Figures({ org, base, asked, today, report, earlier, before, byMachine, byClient }: FiguresProps) {
+function Figures({ org, base, asked, today, report, earlier, before, byCover, byMachine, byClient }: FiguresProps) {
   const step = stepFor(asked.period)
   const data = chartData(report, asked.basis, startsOf(asked.period, step), noneName(asked.by))
   const key = dimensionName(asked.by).toLowerCase()
@@ -185,7 +188,13 @@ function Figures({ org, base, asked, today, report, earlier, before, byMachine, 
             unlisted={report.coverage.unlisted[asked.by.slice(4)]}
           />
         )}
-        <ReachCard org={org} report={report} className={cn(unattributed && 'lg:col-span-2')} />
+        <ReachCard
+          org={org}
+          report={report}
+          byCover={byCover}
+          coverPath={askedPath(base, { ...asked, by: 'cover' }, today)}
+          className={cn(unattributed && 'lg:col-span-2')}
+        />
       </div>
     </div>
   )

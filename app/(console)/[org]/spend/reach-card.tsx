@@ -8,7 +8,17 @@ import { moneyText } from '#core/spend/round.ts'
 import { figureOfShown, type Report, readTotal } from './figures.ts'
 
 /** How far the figures reach, and what about them is worth knowing before somebody is billed by them. */
-export function ReachCard({ org, report, className }: { org: string; report: Report; className?: string }) {
+type Props = {
+  org: string
+  report: Report
+  /** The same usage by what covers it and who says so. */
+  byCover: Report
+  /** The page by that key. */
+  coverPath: string
+  className?: string
+}
+
+export function ReachCard({ org, report, byCover, coverPath, className }: Props) {
   const { coverage, total, basis, zone, currency, rates } = report
   const money = (pico: bigint) => moneyText(pico, { currency })
   const { atMost, unknown, unknownAtMost } = figureOfShown(total, basis)
@@ -63,9 +73,22 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
     if (unknown > 0n || unknownAtMost > 0n)
       items.push({
         key: 'Cover unknown',
-        value: `${money(unknown + unknownAtMost)} that may or may not be billed, in no total. Declare on the machine whether a plan covers it.`,
+        value: `${money(unknown + unknownAtMost)} that may or may not be billed, in no total. Say with covered: in the rule set whether a plan covers it.`,
       })
   }
+  const saidBy = whoSays(byCover)
+  if (saidBy.length > 0)
+    items.push({
+      key: 'Who says so',
+      value: (
+        <>
+          {saidBy.map(({ words, pico }) => `${money(pico)} ${words}`).join(', ')}: at list price.{' '}
+          <Link className="link" href={coverPath}>
+            By cover
+          </Link>
+        </>
+      ),
+    })
   if (atMost > 0n)
     items.push({
       key: 'Unpriced',
@@ -107,6 +130,22 @@ export function ReachCard({ org, report, className }: { org: string; report: Rep
       <KeyValue items={items} />
     </Card>
   )
+}
+
+/** By whose word usage is paid for or covered, as far as anybody says; nothing where all of it is read. */
+function whoSays({ rows }: Report): { words: string; pico: bigint }[] {
+  const ends: readonly [string, (by: string | undefined, covered: string) => boolean][] = [
+    ['read from records and sign-ins', (by, covered) => by === undefined && covered !== 'unknown'],
+    ['declared by the organisation', by => by === 'organisation'],
+    ['declared by machines themselves', by => by === 'machine'],
+  ]
+  const said = ends.map(([words, fits]) => ({
+    words,
+    pico: rows
+      .filter(({ value }) => fits((value ?? '').split('/')[1], (value ?? '').split('/')[0]!))
+      .reduce((sum, { total }) => sum + figureOfShown(total, 'equivalent').amount, 0n),
+  }))
+  return said.slice(1).some(({ pico }) => pico > 0n) ? said.filter(({ pico }) => pico > 0n) : []
 }
 
 /** `0.92 from 2026-10-01, then 0.95 from 2026-11-10`; of many the first and the last. */

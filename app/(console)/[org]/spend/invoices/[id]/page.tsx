@@ -1,3 +1,4 @@
+import Link from 'next/link'
 import { notFound } from 'next/navigation'
 import { cache } from 'react'
 import { Banner } from '#app/_ui/banner.tsx'
@@ -138,8 +139,12 @@ function Compared({ org, invoice, mayChange }: { org: string; invoice: Sided; ma
           {!isNothing(invoice.unknown) && (
             <>
               {' '}
-              Say on its machines what covers it, as in <code>covered: {'{ claude-code: metered }'}</code> in
-              ~/.holdpoint/config.yaml: that holds for what was used before, too, and the difference follows.
+              Say what covers it in{' '}
+              <Link className="link" href={`/${org}/rules`}>
+                the rule set
+              </Link>
+              , as in <code>covered: {'{ claude-code: metered }'}</code>: machines then send what was used before anew,
+              too, and the difference follows.
             </>
           )}
         </Banner>
