@@ -27,6 +27,9 @@ const INTERNAL: Record<string, string> = {
   CODEX_HOME: 'whoever moved the files of Codex',
   COPILOT_HOME: 'whoever moved the files of Copilot CLI',
   GEMINI_CLI_HOME: 'whoever moved the files of Gemini CLI',
+  GEMINI_CLI_SYSTEM_SETTINGS_PATH: 'whoever moved the settings that a machine has for Gemini CLI',
+  GEMINI_CLI_TRUSTED_FOLDERS_PATH: 'whoever moved the list of folders that Gemini CLI trusts',
+  GEMINI_SANDBOX: 'Gemini CLI’s user',
   OPENCODE_DB: 'whoever moved the database of opencode',
   XDG_DATA_HOME: 'whoever moved the data of all programs',
 }

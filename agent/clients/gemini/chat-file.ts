@@ -16,6 +16,7 @@ import {
 import { type FoundUsage, raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
 import { emptyState, type GeminiUsageState, readDocument, readLines } from './chat.ts'
 import { projectFolder } from './project.ts'
+import { geminiFolder } from './settings.ts'
 
 export const ID = /^[A-Za-z0-9_-]{1,128}$/
 export const FOLDERS_MAX = 20_000
@@ -29,9 +30,7 @@ const HEAD_MAX = 64 * 1024
 const DOCUMENT_MAX = 64 * 1024 * 1024
 
 /** Where the client keeps its conversations; its own variable moves the folder. */
-export function chatsRoot({ homeDir, env }: ClientHome): string {
-  return join(env.GEMINI_CLI_HOME || homeDir, '.gemini', 'tmp')
-}
+export const chatsRoot = (home: ClientHome): string => join(geminiFolder(home), 'tmp')
 
 const HEAD = /^\s*\{[^{}[\]]*?"sessionId"\s*:\s*"([A-Za-z0-9_-]{1,128})"/
 const PROJECT = /^\s*\{[^{}[\]]*?"projectHash"\s*:\s*"([0-9a-f]{64})"/
