@@ -43,6 +43,8 @@ export type ToolCall = EventBase & {
   kind: 'tool_call'
   toolName: string
   toolUseId?: string
+  /** Made from within another call, which the records name in its stead until it has run. */
+  isNested?: boolean
   /** True when the call starts a subagent. */
   startsSubagent: boolean
   /** Only where `startsSubagent`: the model it names; absent = it inherits the session's. */
@@ -297,6 +299,8 @@ export type SessionUsage<S extends UsageState = UsageState> = {
   records: UsageRecord[]
   toolUses: SeenToolUse[]
   toolResults: SeenToolResult[]
+  /** Every call that the records name is named by a response that is in the cost. Absent where a reader cannot tell. */
+  isWhole?: boolean
   /** False when this read failed: the figures are those of earlier reads. `problem` says why, without a path. */
   fresh: boolean
   problem?: 'no_transcript' | 'unreadable' | 'not_a_file' | 'not_ours' | 'too_many_files' | 'too_large'

@@ -44,6 +44,8 @@ export type Session = {
   waiting: Record<string, number>
   /** Tool uses that ran without having been judged, by the UTC day on which they were asked for: running totals. */
   unguarded: Record<string, number>
+  /** Every call that its records name is named by a response that is in the cost; not kept. */
+  isWhole?: boolean
   /** The transcript was longer than the newest look could read. */
   isUnread?: boolean
   lastSeen: number

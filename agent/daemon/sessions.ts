@@ -45,6 +45,8 @@ export class Sessions {
   private readonly dirty = new Set<Session>()
   /** The newest tool uses that transcripts have named, by session; those of a response whose calls are still to come. */
   private readonly shown = new WeakMap<Session, Set<string>>()
+  /** The newest calls from within another, which transcripts name only once they have run. */
+  private readonly nested = new WeakMap<Session, Set<string>>()
 
   constructor(
     private readonly home: Home,
@@ -98,6 +100,8 @@ export class Sessions {
     if (event.kind === 'session_end') session.ended = { at: this.now(), reason: event.reason }
     else delete session.ended
     if (attended !== undefined) session.attended = attended
+    if (event.kind === 'tool_call' && event.isNested && event.toolUseId !== undefined)
+      this.nested.set(session, newestOf(this.nested.get(session), [event.toolUseId]))
     this.adopt(session)
     return session
   }
@@ -179,6 +183,7 @@ export class Sessions {
         session.costReadAt = this.now()
         delete session.costProblem
       } else if (read.problem !== undefined) session.costProblem = read.problem
+      if (read.isWhole !== undefined) session.isWhole = read.isWhole
       if (read.model !== undefined) session.model = read.model
       const newest = read.records.findLast(({ agentId }) => agentId === undefined)
       if (newest?.provider !== undefined) session.provider = newest.provider
@@ -208,15 +213,14 @@ export class Sessions {
 
   private noteShown(session: Session, toolUses: readonly SeenToolUse[]): void {
     if (toolUses.length === 0) return
-    const shown = this.shown.get(session) ?? new Set()
-    for (const { toolUseId } of toolUses.slice(-SHOWN_MAX)) shown.add(toolUseId)
-    if (shown.size > 2 * SHOWN_MAX) for (const oldest of [...shown].slice(0, -SHOWN_MAX)) shown.delete(oldest)
-    this.shown.set(session, shown)
+    const ids = toolUses.map(({ toolUseId }) => toolUseId)
+    this.shown.set(session, newestOf(this.shown.get(session), ids))
   }
 
-  /** Whether the transcript has named a tool use: the response that asks for it is then in the cost. */
+  /** Whether the response that asks for a tool use is in the cost: the transcript has named the call, or the one it comes from. */
   hasShown(session: Session, toolUse: string): boolean {
-    return this.shown.get(session)?.has(toolUse) ?? false
+    if (this.shown.get(session)?.has(toolUse)) return true
+    return session.isWhole === true && (this.nested.get(session)?.has(toolUse) ?? false)
   }
 
   /** Counts tool uses that ran and that no hook had judged. One that is still waiting may yet be judged. */
@@ -279,6 +283,14 @@ export class Sessions {
       })
     }
   }
+}
+
+/** A set with more ids in it, the oldest given up where there are too many. */
+function newestOf(known: Set<string> | undefined, ids: readonly string[]): Set<string> {
+  const set = known ?? new Set<string>()
+  for (const id of ids.slice(-SHOWN_MAX)) set.add(id)
+  if (set.size > 2 * SHOWN_MAX) for (const oldest of [...set].slice(0, -SHOWN_MAX)) set.delete(oldest)
+  return set
 }
 
 /** How many tool uses of a session ran without having been judged. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildConnector } from '#agent/build.mjs'
 
 /** What a machine downloads. A new package shows up here before it shows up on a thousand machines. */
-const PACKAGES = ['yaml', 'zod']
+const PACKAGES = ['smol-toml', 'yaml', 'zod']
 const HOLDPOINT_BYTES = 1_500_000
 /** Started on every call of an agent: Node reads and compiles it each time. */
 const HOOK_BYTES = 24_000

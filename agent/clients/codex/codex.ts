@@ -1,12 +1,51 @@
-/** Codex as a source of usage. Its oddities, measured, are in README.md beside this file. */
-import type { UsageSource } from '#agent/clients/adapter.ts'
+/** The Codex adapter. Its oddities, measured, are in README.md beside this file. */
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import { trustHooks } from './app-server.ts'
+import { parseCodexHook } from './hook-event.ts'
+import { codexHooksPath, installCodex, probeCodex, uninstallCodex } from './hooks-file.ts'
+import { inspectCodex, isTrusted, ourLines } from './inspect.ts'
+import { renderCodex, renderCodexBroken } from './render.ts'
 import { type CodexUsageState, marksOf } from './rollout.ts'
 import { changedCodexSessions, readCodexSession } from './rollout-file.ts'
 
-export const codex: UsageSource<CodexUsageState> = {
+export const codex: ClientAdapter<CodexUsageState> = {
   client: 'codex',
   title: 'Codex',
+  program: 'codex',
+  forms: ['command'],
+  asks: false,
+  holds: ['continue', 'spend', 'subagent_model'],
+  limits: [
+    'Codex cannot put a question of ours to its user: what a rule would ask about is refused there, and answered with `holdpoint approve`.',
+    'What is typed into a program that already runs (write_stdin) is not held, and neither is the model of the session itself.',
+    'A subagent whose role names a model in Codex’s own configuration is taken for one of its session’s model.',
+  ],
+  undoneBy: () => [
+    'starts Codex with hooks switched off (--disable hooks)',
+    'edits the hook, which Codex then does not trust any more',
+  ],
+  failsClosed: { command: 'program' },
   lacks:
     'Codex records no attempts that failed, nothing of `--ephemeral` runs, and not the small request by which the terminal names a session',
+  hookPath: '/hook/codex',
+  originFromEnv: () => ({}),
+  originFromHeaders: () => ({}),
+  parse: parseCodexHook,
+  render: renderCodex,
+  renderBroken: renderCodexBroken,
+  hooks: {
+    settingsPath: codexHooksPath,
+    install: installCodex,
+    uninstall: uninstallCodex,
+    probe: probeCodex,
+    inspect: inspectCodex,
+    trust: {
+      question:
+        'Codex runs a hook only once it was told to trust it. Tell it now to trust these hooks, as they stand and no others (written by Codex itself into its config.toml)?',
+      byHand: 'Start `codex` and agree when it says that hooks need review.',
+      isTrusted,
+      grant: (home, { exe, cwd }) => trustHooks(home, { exe, cwd, file: codexHooksPath(home), lines: ourLines(home) }),
+    },
+  },
   usage: { readSession: readCodexSession, changedSessions: changedCodexSessions, marksOf },
 }

@@ -19,6 +19,7 @@ import {
 } from '#agent/clients/record-file.ts'
 import { type FoundUsage, raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
 import { type CodexUsageState, emptyState, partsOf, readRollout, sessionIn } from './rollout.ts'
+import type { FoundCalls } from './tool-items.ts'
 
 /** Days of a person's years of work, files of one day, and threads of one session. */
 const DAYS_MAX = 20_000
@@ -163,13 +164,38 @@ function sessionIfReadable(path: string): string | undefined {
 }
 
 type Session = { sessionId: string; transcriptPath?: string | undefined }
-type Context = { price: Parameters<UsageReader['readSession']>[3]['price']; budget: ReadBudget; found: FoundUsage }
+type Context = {
+  price: Parameters<UsageReader['readSession']>[3]['price']
+  budget: ReadBudget
+  found: FoundUsage & FoundCalls
+}
 
-/** The session's files: those read before, seen by a walk, or hinted at; without any its own is looked for. */
+/** How often the file of a thread that was started is looked for: it comes within moments, or never (`--ephemeral`). */
+const LOOKS_MAX = 100
+const DAY_MS = 24 * 3600_000
+
+/** Names of the files of threads that a session has started, which lie in the folder of the day on which that was. */
+function startedFiles({ sessions }: Roots, state: CodexUsageState): string[] {
+  if (sessions === undefined) return []
+  return Object.entries(state.started ?? {}).flatMap(([id, [atMs, looks]]) => {
+    const folders = [0, -DAY_MS, DAY_MS].map(offset => join(sessions, ...localDay(atMs + offset)))
+    const name = folders.flatMap(namesIn).find(one => partsOf(one)?.threadId === id)
+    if (name !== undefined || looks >= LOOKS_MAX) delete state.started![id]
+    else state.started![id] = [atMs, looks + 1]
+    return name ?? []
+  })
+}
+
+function localDay(ms: number): string[] {
+  const date = new Date(ms)
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(part => String(part).padStart(2, '0'))
+}
+
+/** The session's files: those read before, seen by a walk, started, or hinted at; without any its own is looked for. */
 function filesOf(home: ClientHome, { sessionId, transcriptPath }: Session, state: CodexUsageState) {
   const roots = rootsOf(home)
   const find = finderIn(roots)
-  const others = new Set(namesOfSession.get(sessionId))
+  const others = new Set([...(namesOfSession.get(sessionId) ?? []), ...startedFiles(roots, state)])
   // a hint gives a name and nothing else, so that it cannot lead out of the roots
   if (transcriptPath !== undefined) others.add(basename(transcriptPath))
   const files = Object.keys(state.files).map(find)
@@ -229,7 +255,7 @@ export const readCodexSession: UsageReader<CodexUsageState>['readSession'] = (
 ) => {
   const fresh = emptyState(pricing.rateCard)
   const state = tallyFrom(before, { ...fresh, files: unread(before?.files ?? {}) })
-  const found: FoundUsage = { records: new Map(), addedPicoUsd: 0n }
+  const found: Context['found'] = { records: new Map(), addedPicoUsd: 0n, toolUses: [], toolResults: [] }
   const context: Context = { price: pricing.price, budget: readBudget(limits?.bytes), found }
   let problem: SessionUsage['problem']
   let more = false
@@ -241,7 +267,8 @@ export const readCodexSession: UsageReader<CodexUsageState>['readSession'] = (
       problem = problemOf(error)
     }
   if (Object.keys(state.threads).length > 0) raiseMark(state)
-  return sessionUsage(state, found, { problem, more })
+  const isWhole = Object.values(state.threads).every(({ asked }) => asked === undefined)
+  return { ...sessionUsage(state, found, { problem, more }), isWhole }
 }
 
 /** The same files, to be read from their starts. */

@@ -20,12 +20,21 @@ import type { UsageTokens } from '#core/pricing.ts'
 import { areSound, providerName, UNKNOWN_MODEL } from '#core/usage/bucket.ts'
 import { fromInclusive } from '#core/usage/convention.ts'
 import { isCoveredByPlan, windowsIn } from './plan.ts'
+import {
+  CALL_MARKERS,
+  type FoundCalls,
+  noteCall,
+  noteCounted,
+  noteRan,
+  type OpenCalls,
+  startedIn,
+} from './tool-items.ts'
 
 /** Input, cached, written to the cache, output: as Codex adds them up over a thread. */
 type Sum = [number, number, number, number]
 
 /** What was read of one thread that the lines to come are to be understood by. */
-export type Thread = {
+export type Thread = OpenCalls & {
   id: string
   model?: string
   /** Provider as the configuration calls it. */
@@ -52,6 +61,8 @@ export type CodexUsageState = UsageState &
     /** By name of the file: threads of one session, each in its own. */
     files: Record<string, FileMark>
     threads: Record<string, Thread>
+    /** Threads that these have started and whose files were not found yet: when, and how often they were looked for. */
+    started?: Record<string, [number, number]>
     model?: string
     lastAtMs: number
   }
@@ -85,6 +96,7 @@ const MARKERS = [
   marker('"type":"token_usage_record"'),
   marker('"type":"token_count"'),
   marker('"type":"web_search_call"'),
+  ...CALL_MARKERS,
 ]
 
 /** A count as it stands there; NaN for what is none. Absent is none counted. */
@@ -121,7 +133,7 @@ function spawnedBy(source: unknown): string | undefined {
 class RolloutReader {
   constructor(
     private readonly state: CodexUsageState,
-    private readonly found: FoundUsage,
+    private readonly found: FoundUsage & FoundCalls,
     private readonly price: PriceRecord,
     private readonly name: string,
     private readonly sessionId: string,
@@ -143,6 +155,8 @@ class RolloutReader {
     else if (line.type === 'turn_context') this.readTurn(payload)
     else if (line.type === 'token_usage_record') this.readResponse(payload, atMs)
     else if (line.type === 'response_item' && payload.type === 'web_search_call') this.readSearch(payload)
+    else if (line.type === 'response_item') noteCall(this.thread, payload, atMs)
+    else if (line.type === 'event_msg' && payload.type === 'item_completed') this.readItem(payload, atMs)
     else if (line.type === 'event_msg' && payload.type === 'token_count') this.readCount(payload, atMs)
     else if (line.type === 'event_msg' && payload.type === 'thread_settings_applied') this.readSettings(payload)
   }
@@ -174,6 +188,16 @@ class RolloutReader {
   /** A step of the provider's own search; it charges for searching, not for opening what was found. */
   private readSearch({ action }: Json): void {
     if (isObject(action) && action.type === 'search') this.thread.searches = (this.thread.searches ?? 0) + 1
+  }
+
+  private readItem({ item }: Json, atMs: number): void {
+    const agentId = this.thread.id === this.sessionId ? undefined : this.thread.id
+    noteRan(this.thread, this.found, item, { atMs, ...(agentId === undefined ? {} : { agentId }) })
+    for (const id of startedIn(item)) {
+      const { threads, started = {} } = this.state
+      if (id in started || Object.values(threads).some(thread => thread.id === id)) continue
+      this.state.started = { ...started, [id]: [atMs, 0] }
+    }
   }
 
   private readSettings({ thread_settings: settings }: Json): void {
@@ -265,6 +289,7 @@ class RolloutReader {
     }
     if (!isAgent) this.state.model = named
     this.newest = undefined
+    noteCounted(this.thread, this.found, { atMs: call.atMs, ...(isAgent ? { agentId: threadId } : {}) })
     if (areSound(record.tokens)) countUsage(this.state, this.found, this.price, record)
     // whoever keeps the calls says that this one cannot be counted; in the session's figure it is not
     else this.found.records.set(record.key, record)
@@ -303,7 +328,7 @@ const threadIdIn = (name: string) => partsOf(name)?.threadId
  */
 export function readRollout(
   state: CodexUsageState,
-  found: FoundUsage,
+  found: FoundUsage & FoundCalls,
   bytes: Uint8Array,
   about: { name: string; sessionId: string; price: PriceRecord; tools: ByteTools },
 ): number {
