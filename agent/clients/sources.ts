@@ -8,6 +8,7 @@ import { opencode } from './opencode/opencode.ts'
 /** The clients at whose pause points we decide. Each adapter keeps its own kind of state, and is handed back nothing else. */
 export const ADAPTERS: readonly ClientAdapter[] = [
   claude as unknown as ClientAdapter,
+  codex as unknown as ClientAdapter,
   gemini as unknown as ClientAdapter,
   opencode as unknown as ClientAdapter,
 ]
