@@ -30,7 +30,7 @@ export async function buildConnector({ root = ROOT, out = path.join(root, 'agent
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
   const define = { __HOLDPOINT_VERSION__: JSON.stringify(version) }
   const hook = await bundle(root, 'agent/hook/main.ts', 'hook.cjs', define)
-  const withHook = { ...define, __HOOK_SOURCE__: JSON.stringify(hook.text) }
+  const withHook = { ...define, __HOOK_SOURCE__: JSON.stringify(hook.text), ...(await opencodeTexts(root)) }
   const cli = await bundle(root, 'agent/cli.ts', 'holdpoint.cjs', withHook)
   const bytes = Buffer.from(cli.text)
   const manifest = { version, sha256: crypto.createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
@@ -43,7 +43,25 @@ export async function buildConnector({ root = ROOT, out = path.join(root, 'agent
   return manifest
 }
 
-async function bundle(root, entry, name, define) {
+/**
+ * The module that opencode loads, and the program that tries it, as the values of the names that the connector knows them by.
+ * Written as a module without its first line: the install writes its own.
+ * @param {string} [root] the project's folder
+ */
+export async function opencodeTexts(root = ROOT) {
+  const folder = 'agent/clients/opencode/plugin'
+  const plugin = await bundle(
+    root,
+    `${folder}/plugin.ts`,
+    'holdpoint.js',
+    {},
+    { format: 'esm', minifySyntax: true, banner: {} },
+  )
+  const tried = await bundle(root, `${folder}/try.ts`, 'try.cjs', {}, { banner: {} })
+  return { __OPENCODE_PLUGIN__: JSON.stringify(plugin.text), __OPENCODE_TRY__: JSON.stringify(tried.text) }
+}
+
+async function bundle(root, entry, name, define, more = {}) {
   const result = await build({
     ...COMMON,
     absWorkingDir: root,
@@ -51,6 +69,7 @@ async function bundle(root, entry, name, define) {
     outfile: name,
     banner: { js: '#!/usr/bin/env node' },
     define,
+    ...more,
   })
   return { text: result.outputFiles[0].text, meta: result.metafile }
 }

@@ -4,29 +4,15 @@
  */
 import type { UsageRecord } from '#agent/clients/adapter.ts'
 import { count, idOf, isObject, type Json, pathOf } from '#agent/clients/json-lines.ts'
-import { NO_TOKENS, type Provider, type UsageTokens } from '#core/pricing.ts'
+import { NO_TOKENS, type UsageTokens } from '#core/pricing.ts'
 import { UNKNOWN_MODEL } from '#core/usage/bucket.ts'
+import { providerOf } from './providers.ts'
 
-/** A message as it is stored, and the ends of the steps (calls of the model) that it tells of, in their order. */
-export type StoredMessage = { id: string; message: Json; steps: Json[] }
+/** A part of a message that is a tool call: its row's id, and what it holds. Of a long one only what stands at its beginning. */
+export type StoredTool = { id: string; tool: string; callId: string; status: string; state: Json }
 
-/** opencode's names for those who sell. Whoever is none of them resells: at which price the list of the first seller says. */
-const PROVIDERS: Readonly<Record<string, Provider>> = {
-  anthropic: 'anthropic',
-  openai: 'openai',
-  google: 'google',
-  xai: 'x-ai',
-  deepseek: 'deepseek',
-  mistral: 'mistral',
-  moonshotai: 'moonshotai',
-  'moonshotai-cn': 'moonshotai',
-  zai: 'zai',
-  'zai-coding-plan': 'zai',
-  zhipuai: 'zai',
-  'zhipuai-coding-plan': 'zai',
-  minimax: 'minimax',
-  'minimax-cn': 'minimax',
-}
+/** A message as it is stored, the ends of the steps (calls of the model) that it tells of, in their order, and its tool calls. */
+export type StoredMessage = { id: string; message: Json; steps: Json[]; tools: StoredTool[] }
 
 const timesOf = (message: Json): Json => (isObject(message.time) ? message.time : {})
 
@@ -91,7 +77,7 @@ export function recordsOf({ id, message, steps }: StoredMessage): UsageRecord[] 
     atMs: created,
     ...(isOriginal ? { requestId: id } : {}),
     ...(path === undefined ? {} : { cwd: path }),
-    ...(providerId === undefined ? {} : { provider: PROVIDERS[providerId] ?? 'other' }),
+    ...(providerId === undefined ? {} : { provider: providerOf(providerId) }),
   }
   const key = created === 0 ? id : String(created)
   if (steps.length > 0)

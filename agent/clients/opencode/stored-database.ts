@@ -5,12 +5,17 @@
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
 import { type Database, indexFor, placeOf, type Table } from '#agent/sqlite/database.ts'
 import { unsupported } from '#agent/sqlite/failure.ts'
-import { fromLater } from './message.ts'
+import { fromLater, type StoredTool } from './message.ts'
+import { toolFromHead, toolFromPart } from './tool-part.ts'
 import type { Entry, Store } from './walk.ts'
 
 /** The end of a step holds counts and no text. */
 const STEP_MAX = 16 * 1024
 const STEP = '"step-finish"'
+/** A tool call begins so: what it gave stands behind. */
+const TOOL = /^\{"type":"tool"/
+/** Why a call failed stands behind what it was given. */
+const FAILED_MAX = 1024 * 1024
 /** A longer message is no answer of a model; what it holds are listings of changes. */
 const MESSAGE_MAX = 32 * 1024 * 1024
 /** What a person wrote begins so; what stands behind it may be listings of whole files. */
@@ -105,26 +110,35 @@ export class StoredDatabase implements Store {
           if (id === undefined || data === undefined) return undefined
           if (this.generation.name === 'later') {
             const type = record.text(placeOf(messages, 'type'))
-            return { id, message: fromLater(type, data, at), steps: [] }
+            return { id, message: fromLater(type, data, at), steps: [], tools: [] }
           }
-          return { id, message: data, steps: data.role === 'assistant' ? this.steps(id) : [] }
+          return { id, message: data, ...(data.role === 'assistant' ? this.parts(id) : { steps: [], tools: [] }) }
         },
       }
     }
   }
 
-  private steps(message: string): Json[] {
+  private parts(message: string): { steps: Json[]; tools: StoredTool[] } {
     const { parts } = this.generation
-    if (!parts) return []
-    const place = placeOf(parts, 'data')
-    const found: Json[] = []
+    const [steps, tools]: [Json[], StoredTool[]] = [[], []]
+    if (!parts) return { steps, tools }
+    const [idPlace, place] = [placeOf(parts, 'id'), placeOf(parts, 'data')]
     for (const { record } of this.database.rowsWhere(parts, { message_id: message })) {
-      // what tools gave stands in rows that are long: their pages are not looked at
+      const head = record.textHead(place) ?? ''
+      if (TOOL.test(head)) {
+        const id = record.text(idPlace) ?? ''
+        const brief = toolFromHead(id, head)
+        // what tools gave stands in rows that are long: their pages are not looked at
+        const isWanted = record.size <= STEP_MAX || (brief?.status === 'error' && record.size <= FAILED_MAX)
+        const tool = isWanted ? toolFromPart(id, parse(record.text(place))) : brief
+        if (tool) tools.push(tool)
+        continue
+      }
       const text = record.size > STEP_MAX ? undefined : record.text(place)
       const part = text?.includes(STEP) ? parse(text) : undefined
-      if (part?.type === 'step-finish') found.push(part)
+      if (part?.type === 'step-finish') steps.push(part)
     }
-    return found
+    return { steps, tools }
   }
 }
 

@@ -102,7 +102,7 @@ export class StoredFiles implements Store {
     const { json: message, bytes } = readJson(file, MESSAGE_MAX)
     this.bytes += bytes
     if (message === undefined) return undefined
-    return { id, message, steps: message.role === 'assistant' ? this.steps(id) : [] }
+    return { id, message, steps: message.role === 'assistant' ? this.steps(id) : [], tools: [] }
   }
 
   private steps(message: string): Json[] {

@@ -1,6 +1,14 @@
 /** Finds and reads what opencode records of its calls: in its databases, and in the files that it wrote before it had one. */
 import * as fs from 'node:fs'
-import type { ChangedSession, PriceRecord, UsageReader, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
+import type {
+  ChangedSession,
+  PriceRecord,
+  SeenToolResult,
+  SeenToolUse,
+  UsageReader,
+  UsageRecord,
+  UsageState,
+} from '#agent/clients/adapter.ts'
 import { changedAt, openIfThere, problemOf, type ReadProblem, readBudget } from '#agent/clients/record-file.ts'
 import {
   countUsage,
@@ -19,6 +27,7 @@ import { recordsOf } from './message.ts'
 import { databasesOf, nameOf, storageFolder } from './places.ts'
 import { type Generation, generationsOf, StoredDatabase, type StoredSession, sessionsSince } from './stored-database.ts'
 import { changedFiles, StoredFiles } from './stored-files.ts'
+import { toolsOf } from './tool-part.ts'
 import { type Store, type WalkMark, walk } from './walk.ts'
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/
@@ -79,16 +88,22 @@ function problemIn(error: unknown): ReadProblem {
 }
 
 type Heard = { record: UsageRecord; session: string }
-type Part = { name: string; mark: WalkMark; more: boolean; found: boolean; isCut: boolean; heard: Heard[] }
+type Seen = { toolUses: SeenToolUse[]; toolResults: SeenToolResult[] }
+type Part = Seen & { name: string; mark: WalkMark; more: boolean; found: boolean; isCut: boolean; heard: Heard[] }
 
 /** Reads on in one place, and changes nothing: a database may have to be read again. */
 function readStore(name: string, store: Store, root: string, state: OpencodeUsageState, budget: number): Part {
   const heard: Heard[] = []
+  const seen: Seen = { toolUses: [], toolResults: [] }
   const before = state.marks[name] ?? { from: 0 }
   const read = walk(store, root, before, budget, (stored, session) => {
     for (const record of recordsOf(stored)) heard.push({ record, session })
+    const { uses, results } = toolsOf(stored)
+    const inAgent = session === root ? {} : { agentId: session }
+    for (const use of uses) seen.toolUses.push({ ...use, ...inAgent })
+    seen.toolResults.push(...results)
   })
-  return { name, heard, isCut: store.isCut, ...read }
+  return { name, heard, isCut: store.isCut, ...seen, ...read }
 }
 
 /** `UsageReader.readSession` for opencode. */
@@ -100,18 +115,20 @@ export const readOpencodeSession: UsageReader<OpencodeUsageState>['readSession']
   limits,
 ) => {
   const state = tallyFrom(before, emptyState(rateCard))
-  const found: FoundUsage = { records: new Map(), addedPicoUsd: 0n }
+  const found: FoundUsage & Seen = { records: new Map(), addedPicoUsd: 0n, toolUses: [], toolResults: [] }
   const budget = readBudget(limits?.bytes)
   let problem: ReadProblem | undefined
   let more = false
   let isKept = false
-  const take = ({ name, heard, mark, ...read }: Part, spent: number) => {
+  const take = ({ name, heard, mark, toolUses, toolResults, ...read }: Part, spent: number) => {
     budget.left -= spent
     more ||= read.more
     isKept ||= read.found
     if (!read.found) return
     for (const { record, session } of heard)
       countCall(state, found, price, session === sessionId ? record : { ...record, agentId: session })
+    found.toolUses.push(...toolUses)
+    found.toolResults.push(...toolResults)
     if (read.isCut) problem ??= 'too_many_files'
     state.marks[name] = mark
   }

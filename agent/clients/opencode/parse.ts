@@ -1,0 +1,67 @@
+/** What our own module in opencode tells to a `HookEvent`. Pure. */
+import type { HookEvent, ParseFailure } from '#agent/clients/adapter.ts'
+import {
+  type Fields,
+  optional,
+  optionalId,
+  PATH_MAX,
+  readHookBody,
+  required,
+  requiredId,
+  some,
+} from '#agent/clients/hook-body.ts'
+import { providerOf } from './providers.ts'
+import { toolUseIdOf } from './tool-use.ts'
+
+const SUBAGENT_TOOL = 'task'
+
+/** `nowMs` is when the bytes arrived, milliseconds since the epoch. */
+export const parseOpencodeHook = (bytes: Uint8Array, nowMs: number): HookEvent | ParseFailure =>
+  readHookBody(bytes, fields => readEvent(fields, nowMs))
+
+function readEvent(fields: Fields, nowMs: number): HookEvent {
+  const name = required(fields, 'hook_event_name')
+  const providerId = optional(fields, 'provider')
+  const base = {
+    sessionId: requiredId(fields, 'session_id'),
+    atMs: nowMs,
+    cwd: required(fields, 'cwd', PATH_MAX),
+    ...some({
+      agentId: optionalId(fields, 'agent_id'),
+      agentType: optional(fields, 'agent_type'),
+      model: optional(fields, 'model'),
+      provider: providerId === undefined ? undefined : providerOf(providerId),
+    }),
+  }
+  const tool = () => {
+    const id = optional(fields, 'tool_use_id')
+    return { toolName: required(fields, 'tool_name'), ...some({ toolUseId: id && toolUseIdOf(id) }) }
+  }
+  switch (name) {
+    case 'PreToolUse': {
+      const call = tool()
+      const startsSubagent = call.toolName === SUBAGENT_TOOL
+      const subagentModel = startsSubagent ? optional(fields, 'subagent_model') : undefined
+      return { ...base, kind: 'tool_call', ...call, startsSubagent, ...some({ subagentModel }) }
+    }
+    case 'PermissionRequest':
+      return { ...base, kind: 'permission_prompt', ...tool() }
+    case 'PostToolUse':
+      return { ...base, kind: 'tool_done', ...tool(), ok: true }
+    case 'SessionStart':
+      return { ...base, kind: 'session_start', source: optional(fields, 'source') ?? 'unknown' }
+    case 'SessionEnd':
+      return { ...base, kind: 'session_end', reason: optional(fields, 'reason') ?? 'unknown' }
+    case 'UserPromptSubmit':
+      return { ...base, kind: 'prompt' }
+    case 'Stop':
+    case 'StopFailure':
+      return { ...base, kind: 'turn_end' }
+    case 'SubagentStart':
+      return { ...base, kind: 'subagent_start' }
+    case 'SubagentStop':
+      return { ...base, kind: 'subagent_end' }
+    default:
+      return { ...base, kind: 'other', name }
+  }
+}
