@@ -3,6 +3,7 @@ import { otlpToken } from '#agent/crypto.ts'
 import { statusLineRoute } from '#agent/figures/status-line.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
 import { otlpRoute } from '#agent/otlp/route.ts'
+import { proxyRoutes } from '#agent/proxy/door.ts'
 import { apiRoutes } from './api.ts'
 import { type DoorSecrets, makeDoor } from './door.ts'
 import { hooksUseSocket } from './hook-levels.ts'
@@ -80,6 +81,7 @@ async function start(home: Home, options: DaemonOptions & RuntimeOptions, unlock
     hookRoute(runtime, failures, exchangeSoon),
     statusLineRoute(runtime),
     otlpRoute({ telemetry: usage.telemetry, now, log }),
+    ...proxyRoutes(runtime, exchangeSoon),
     ...apiRoutes(runtime, {
       startedAt,
       sync: () => routine.sync(),

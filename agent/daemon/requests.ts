@@ -13,6 +13,7 @@ import type { About } from './decision.ts'
 import { clockOf, type Runtime, record } from './runtime.ts'
 import type { FiledRequest } from './state.ts'
 import { keptUnder } from './subject.ts'
+import { wireSubject } from './wire-subject.ts'
 
 /** A run without a person ends with its process and may be resumed: its requests wait this long before they are taken back. */
 const HEADLESS_GRACE_MS = 30 * 60_000
@@ -44,7 +45,7 @@ export function openRequest(
     member: team.member.id,
     client,
     sessionRef: session.ref,
-    subject: subject ?? { kind: 'session' },
+    subject: subject === undefined ? { kind: 'session' } : wireSubject(subject),
     action: plan.action,
     rules: matches.map(({ rule }) => ({ name: rule.name, digest: organisation.get(rule.name)!.digest })),
     ruleset: { version: set!.set.version, digest: set!.digest },

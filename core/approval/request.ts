@@ -31,14 +31,17 @@ export const CrossedFigure = z.strictObject({
 })
 export type CrossedFigure = z.infer<typeof CrossedFigure>
 
+/** The id of a model in a request. */
+export const ROUTE_MODEL = /^[a-z0-9.@:-]{1,80}$/
+
 /** What an answer is about besides the rules: a session; a route; a destination (one open request per subject). */
 export const Subject = z.union([
   z.strictObject({ kind: z.literal('session') }),
   z.strictObject({
     kind: z.literal('route'),
     provider: z.string().check(z.regex(/^[a-z0-9-]{1,40}$/)),
-    from: z.string().check(z.regex(/^[a-z0-9.@:-]{1,80}$/)),
-    to: z.string().check(z.regex(/^[a-z0-9.@:-]{1,80}$/)),
+    from: z.string().check(z.regex(ROUTE_MODEL)),
+    to: z.string().check(z.regex(ROUTE_MODEL)),
   }),
   z.strictObject({ kind: z.literal('share'), destination: z.enum(DESTINATIONS) }),
 ])
