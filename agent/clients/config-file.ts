@@ -66,13 +66,18 @@ function writeAtomically(file: string, text: string, mode: number): void {
 
 // The former text is kept under the digest of the text we left, so that uninstall knows whether it is untouched since.
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
-const backupPath = (file: string, after: string) => `${file}.holdpoint-${digest(after)}.bak`
-const absentPath = (file: string, after: string) => `${file}.holdpoint-${digest(after)}.none`
+const keptPath = (file: string, after: string, { kept }: KeptAs, ending: string) =>
+  `${file}.holdpoint-${kept === undefined ? '' : `${kept}-`}${digest(after)}.${ending}`
+const backupPath = (file: string, after: string, edit: KeptAs) => keptPath(file, after, edit, 'bak')
+const absentPath = (file: string, after: string, edit: KeptAs) => keptPath(file, after, edit, 'none')
+
+/** Two edits of one file each have their own way back: `kept` names an edit's. */
+type KeptAs = { kept?: string }
 
 /** What stood there before us, when the text is exactly as we left it: `found: false` = it was touched, or never ours. */
-function formerText(file: string, text: string): { found: boolean; text: string | undefined } {
-  if (fs.existsSync(absentPath(file, text))) return { found: true, text: undefined }
-  const backup = backupPath(file, text)
+function formerText(file: string, text: string, edit: KeptAs): { found: boolean; text: string | undefined } {
+  if (fs.existsSync(absentPath(file, text, edit))) return { found: true, text: undefined }
+  const backup = backupPath(file, text, edit)
   return fs.existsSync(backup)
     ? { found: true, text: fs.readFileSync(backup, 'utf8') }
     : { found: false, text: undefined }
@@ -103,7 +108,7 @@ function replace(loaded: Loaded, path: string, after: string | undefined): void 
 const isBlank = (text: string | undefined): text is undefined => text === undefined || text.trim() === ''
 
 /** How one client's file is edited. Both are pure, and throw HookEditError without a file's name. */
-export type ConfigEdit = {
+export type ConfigEdit = KeptAs & {
   /** The file with our entries, `before` being undefined where there is none. */
   install(before: string | undefined): ConfigPlan
   /** The file without our entries; no changes where it has none. */
@@ -131,12 +136,13 @@ export function installInto(path: string, edit: ConfigEdit, options: { dryRun: b
   }
   fs.mkdirSync(dirname(loaded.file), { recursive: true, mode: 0o700 })
   // an update of our own entries keeps the way back to the text before us
-  const was = before === undefined ? undefined : formerText(loaded.file, before)
+  const was = before === undefined ? undefined : formerText(loaded.file, before, edit)
   const former = was?.found ? was.text : withoutOurs(before, edit)
-  const backup = former === undefined ? absentPath(loaded.file, plan.text) : backupPath(loaded.file, plan.text)
+  const backup =
+    former === undefined ? absentPath(loaded.file, plan.text, edit) : backupPath(loaded.file, plan.text, edit)
   writeAtomically(backup, former ?? '', 0o600)
   replace({ ...loaded, mode }, path, plan.text)
-  if (before !== undefined && was?.found && plan.text !== before) dropBackups(loaded.file, before)
+  if (before !== undefined && was?.found && plan.text !== before) dropBackups(loaded.file, before, edit)
   return { ...change, backup: former === undefined ? undefined : backup }
 }
 
@@ -146,15 +152,15 @@ function withoutOurs(before: string | undefined, edit: ConfigEdit): string | und
   return removed.changes.length > 0 ? removed.text : before
 }
 
-function dropBackups(file: string, text: string): void {
-  fs.rmSync(backupPath(file, text), { force: true })
-  fs.rmSync(absentPath(file, text), { force: true })
+function dropBackups(file: string, text: string, edit: KeptAs): void {
+  fs.rmSync(backupPath(file, text, edit), { force: true })
+  fs.rmSync(absentPath(file, text, edit), { force: true })
 }
 
 /** Untouched since the install: the former bytes. Else our entries go and the rest stays. @throws HookEditError */
 export function uninstallFrom(
   path: string,
-  edit: Pick<ConfigEdit, 'remove'>,
+  edit: Pick<ConfigEdit, 'remove' | 'kept'>,
   options: { dryRun: boolean },
 ): HookChange {
   const loaded = load(path)
@@ -163,11 +169,11 @@ export function uninstallFrom(
   if (isBlank(before)) return unchanged
   const plan = withFile(path, () => edit.remove(before))
   if (plan.changes.length === 0) return unchanged
-  const former = formerText(loaded.file, before)
+  const former = formerText(loaded.file, before, edit)
   const after = former.found ? former.text : plan.text
   const change = { ...unchanged, changes: plan.changes, after }
   if (options.dryRun) return change
   replace(loaded, path, after)
-  dropBackups(loaded.file, before)
+  dropBackups(loaded.file, before, edit)
   return change
 }
