@@ -12,6 +12,7 @@ import { HookSocket } from './hook-socket.ts'
 import { DaemonRefused, takeLock } from './lock.ts'
 import { openFreePort, openPort, proves } from './neighbour.ts'
 import { openRuntime, type RuntimeOptions } from './open.ts'
+import { refreshPlugins } from './refresh-plugins.ts'
 import { keepAll, Routine } from './routine.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 import { takeSpool } from './spool.ts'
@@ -110,6 +111,7 @@ async function start(home: Home, options: DaemonOptions & RuntimeOptions, unlock
   }
 
   record(runtime, { kind: 'started', connector: version, ...(downFrom === undefined ? {} : { downFrom }) })
+  refreshPlugins(runtime)
   takeSpool(runtime)
   const unjudged = runtime.state.unjudged
   await walk.run()

@@ -3,13 +3,12 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { ClientHome, HookFinding, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
 import { readRegular } from '#agent/regular-file.ts'
-import { builtPlugin, configFolder, foundPlugin, installedOf, pluginPath, pluginText } from './plugin-file.ts'
+import { builtPlugin, configFolder, foundPlugin, installedOf, isFile, pluginPath, pluginText } from './plugin-file.ts'
 
 /** The version that it was tried with, as far as versions of one kind go. */
 const TRIED = { major: 1, minor: 18 }
 const SETTINGS_MAX = 1024 * 1024
 
-const isFile = (path: string) => fs.statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 /** As opencode reads such a variable. */
 const isOn = (value: string | undefined) => /^(?:true|yes|on|1|y)$/i.test(value ?? '')
 
@@ -82,7 +81,9 @@ export function inspectPlugin(home: ClientHome, { projectDirs, expected, version
   }
   const plugin = builtPlugin()
   const outdated =
-    expected !== undefined && plugin !== undefined && there.text !== pluginText(plugin, installedOf(expected))
+    expected !== undefined &&
+    plugin !== undefined &&
+    there.text !== pluginText(plugin, installedOf(expected, installed))
   const level = findings.some(({ severity }) => severity === 'off') ? 'broken' : 'user-hook'
   const { whenBroken } = installed ?? {}
   return { level, form: 'plugin', ...(whenBroken ? { whenBroken } : {}), outdated, findings }

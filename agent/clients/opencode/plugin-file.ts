@@ -1,7 +1,7 @@
 /** The module in opencode's folder: its text, how it is known again, and its edits. */
 import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { type ClientHome, type HookChange, HookEditError, type HookInstall } from '#agent/clients/adapter.ts'
 import { type ConfigEdit, installInto, readConfigText, uninstallFrom } from '#agent/clients/config-file.ts'
 import type { Installed } from './plugin/installed.ts'
@@ -65,12 +65,16 @@ function readInstalled(json: string | undefined): Installed | undefined {
   }
 }
 
-/** What would be written for a request. */
-export function installedOf({ hookCommand, whenBroken }: HookInstall): Installed {
+/** What would be written for a request. A Node that an earlier install knew and that is still there is as good as another. */
+export function installedOf({ hookCommand, whenBroken }: HookInstall, before?: Installed): Installed {
   const hook = hookCommand.args[0] ?? ''
+  const isNode = before && basename(before.node) === basename(hookCommand.exe) && isFile(before.node)
+  const node = isNode ? before.node : hookCommand.exe
   // the program lies in the home's `bin`
-  return { version: builtVersion(), node: hookCommand.exe, hook, home: dirname(dirname(hook)), whenBroken }
+  return { version: builtVersion(), node, hook, home: dirname(dirname(hook)), whenBroken }
 }
+
+export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 
 const remove: ConfigEdit['remove'] = before =>
   readPlugin(before) ? { text: '', changes: ['removed the plugin'] } : { text: before, changes: [] }
@@ -97,7 +101,8 @@ export function installPlugin(home: ClientHome, request: HookInstall, options: {
     )
   const plugin = builtPlugin()
   if (plugin === undefined) throw new HookEditError('unreadable', 'only the built holdpoint.cjs carries the plugin')
-  return installInto(pluginPath(home), editOf(pluginText(plugin, installedOf(request))), options)
+  const before = foundPlugin(home)?.found?.installed
+  return installInto(pluginPath(home), editOf(pluginText(plugin, installedOf(request, before))), options)
 }
 
 /** @throws HookEditError */
