@@ -9,12 +9,12 @@ let card: ReturnType<typeof builtInRates> | undefined
 export function wireSubject(subject: HeldSubject): HeldSubject {
   if (subject.kind !== 'route') return subject
   const { provider, from, to } = subject
-  return { kind: 'route', provider, from: listedModel(from, provider), to: listedModel(to, provider) }
+  return { kind: 'route', provider, from: listedModel(from), to: listedModel(to) }
 }
 
-function listedModel(model: string, provider: string): string {
+function listedModel(model: string): string {
   card ??= builtInRates()
-  const found = findPriced(card, model, provider === 'other' ? undefined : provider)
+  const found = findPriced(card, model)
   if (found === undefined) return 'unknown'
   return [model, found.id].find(id => ROUTE_MODEL.test(id)) ?? 'unknown'
 }

@@ -4,6 +4,7 @@ import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, type DoorAddress } from '#agent/hook/loopback.ts'
 import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
 import type { UsageClient } from '#core/usage/bucket.ts'
+import type { WindowReading } from './windows.ts'
 
 /** A request of an agent waits no longer than this for a decision. */
 export const ASK_MS = 150
@@ -23,7 +24,10 @@ export type Verdict = {
 }
 
 /** Undefined when nobody has answered in time. */
-export async function askVerdict(home: Home, question: Question): Promise<Verdict | undefined> {
+export const askVerdict = (home: Home, question: Question): Promise<Verdict | undefined> =>
+  tell<Verdict>(home, '/proxy/judge', question, ASK_MS)
+
+async function tell<T>(home: Home, path: string, body: object, timeoutMs: number): Promise<T | undefined> {
   const started = Date.now()
   try {
     const found = await findDoor(home)
@@ -31,14 +35,51 @@ export async function askVerdict(home: Home, question: Question): Promise<Verdic
     const answer = await askLoopback({
       ...found.at,
       method: 'POST',
-      path: '/proxy/judge',
+      path,
       headers: { ...found.headers, 'x-holdpoint-sent': String(started) },
-      body: JSON.stringify(question),
-      timeoutMs: Math.max(1, ASK_MS - (Date.now() - started)),
+      body: JSON.stringify(body),
+      timeoutMs: Math.max(1, timeoutMs - (Date.now() - started)),
     })
-    return answer.status === 200 ? (JSON.parse(answer.body) as Verdict) : undefined
+    return answer.status === 200 ? (JSON.parse(answer.body) as T) : undefined
   } catch {
     return undefined
+  }
+}
+
+/** The daemon hears of a plan at most so often: its figures are good for minutes. */
+const PLAN_EVERY_MS = 5000
+const PLAN_MS = 2000
+
+/** Tells the daemon what answers said of plans' windows. Nobody waits for it. */
+export class PlanTeller {
+  private readonly waiting = new Map<string, WindowReading>()
+  private timer: NodeJS.Timeout | undefined
+  private toldAt = Number.NEGATIVE_INFINITY
+
+  constructor(
+    private readonly home: Home,
+    private readonly everyMs = PLAN_EVERY_MS,
+  ) {}
+
+  note(readings: readonly WindowReading[]): void {
+    for (const reading of readings) this.waiting.set(`${reading.provider} ${reading.window}`, reading)
+    const wait = Math.max(0, this.toldAt + this.everyMs - performance.now())
+    this.timer ??= setTimeout(() => void this.send(), wait).unref()
+  }
+
+  private async send(): Promise<void> {
+    this.timer = undefined
+    this.toldAt = performance.now()
+    const readings = [...this.waiting.values()]
+    this.waiting.clear()
+    for (const plan of ['anthropic', 'openai']) {
+      const own = readings.filter(({ provider }) => provider === plan)
+      const windows = own.flatMap(({ window, usedPct, resetsAt }) =>
+        resetsAt === undefined ? [] : [{ window, usedPct, resetsAt }],
+      )
+      const observedAt = Math.max(...own.map(({ atMs }) => atMs))
+      if (windows.length > 0) await tell(this.home, '/proxy/plan', { plan, observedAt, windows }, PLAN_MS)
+    }
   }
 }
 

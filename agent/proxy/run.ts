@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Home } from '#agent/home.ts'
 import { NO_ROUTING } from '#core/routing.ts'
-import { askVerdict } from './ask.ts'
+import { askVerdict, PlanTeller } from './ask.ts'
 import { RoutingConfig } from './config.ts'
 import { Outbox } from './outbox.ts'
 import { forgetProxy, noteProxy, PROXY_PORT } from './place.ts'
@@ -9,7 +9,7 @@ import { ranksNow } from './ranks.ts'
 import { makeAgents } from './relay.ts'
 import { Router } from './router.ts'
 import { makeProxy, type ProxyCounts } from './server.ts'
-import { type WindowReading, Windows } from './windows.ts'
+import { Windows } from './windows.ts'
 
 export type ProxyOptions = {
   home: Home
@@ -18,7 +18,8 @@ export type ProxyOptions = {
   port?: number
   now?: () => number
   log?(line: string): void
-  noteWindows?(readings: readonly WindowReading[]): void
+  /** The daemon hears of plans at most so often. */
+  planEveryMs?: number
 }
 
 export type LocalProxy = {
@@ -39,15 +40,21 @@ export async function runProxy(options: ProxyOptions): Promise<LocalProxy> {
   const outbox = new Outbox(home, log)
   const agents = makeAgents()
   const routing = () => config.now()
-  const ask: typeof askVerdict = askVerdict
-  const router = new Router({ routing, ranks: ranksNow(now), windows, ask: question => ask(home, question), now })
+  const plans = new PlanTeller(home, options.planEveryMs)
+  const router = new Router({
+    routing,
+    ranks: ranksNow(now),
+    windows,
+    ask: question => askVerdict(home, question),
+    now,
+  })
   const { server, counts } = makeProxy({
     routing,
     router,
     windows,
     agents,
     meter: call => outbox.add(call),
-    noteWindows: options.noteWindows ?? (() => {}),
+    noteWindows: readings => plans.note(readings),
     now,
     log,
   })

@@ -53,6 +53,7 @@ export class ProxyWorld {
       home: this.home,
       version: '1.0.0',
       port: 0,
+      planEveryMs: 50,
       log: line => void this.logged.push(line),
     })
     onCleanup(() => this.proxy.stop(0))
