@@ -4,7 +4,7 @@ import { type ExchangeRates, hasRateSince, perUsdOn, picoOf, picoParts, ratesSin
 import type { SpendRow } from '#core/spend/group.ts'
 import type { Tx } from '../../db.ts'
 import { budgetsInForce } from '../budget/in-force.ts'
-import type { SumRow } from './sums.ts'
+import type { Rates, SumRow } from './sums.ts'
 
 /** What a report's amounts are in, and the rates that they were converted at; no rates: they are in dollars. */
 export type ReportCurrency = {
@@ -15,20 +15,24 @@ export type ReportCurrency = {
 }
 
 /** The currency that an organisation is billed in with its rates, for one period. */
-export type Billing = { currency: string; exchange: ExchangeRates; rateDays: string[]; from: Date; to: Date }
+export type Billing = { currency: string; exchange: ExchangeRates; rates: Rates | undefined; from: Date; to: Date }
 
-/** What sums of a period must be apart by. For dollars it asks the database nothing. */
+/** What sums of a period are converted by. For dollars it asks the database nothing. */
 export async function billingOf(
   db: Tx,
   orgId: string,
   currency: string,
   { from, to }: { from: Date; to: Date },
 ): Promise<Billing> {
-  if (currency === 'USD') return { currency, exchange: new Map(), rateDays: [], from, to }
+  if (currency === 'USD') return { currency, exchange: new Map(), rates: undefined, from, to }
   const { exchange } = await budgetsInForce(db, orgId)
   const [first, last] = [utcDay(from.getTime()), utcDay(to.getTime() - 1)]
-  const days = ratesSince(exchange, currency, first).map(rate => rate.from)
-  return { currency, exchange, rateDays: days.filter(day => day > first && day <= last), from, to }
+  const since = ratesSince(exchange, currency, first).map(rate => rate.from)
+  const days = since.filter(day => day > first && day <= last)
+  const perUsd = [first, ...days].map(day =>
+    hasRateSince(exchange, currency, day) ? perUsdOn(exchange, currency, day) : null,
+  )
+  return { currency, exchange, rates: { days, perUsd }, from, to }
 }
 
 /**
@@ -41,12 +45,11 @@ export function inBilling(
 ): { rows: readonly SpendRow[]; shown: ReportCurrency } {
   if (currency === 'USD') return { rows, shown: { currency, rates: [] } }
   const [first, last] = [utcDay(from.getTime()), utcDay(to.getTime() - 1)]
-  const dayOf = ({ rateDay }: SumRow) => rateDay ?? first
-  const start = exchange.get(currency)?.[0]?.from
-  if (rows.some(row => row.picoUsd !== 0n && (start === undefined || dayOf(row) < start)))
+  if (rows.some(({ rateless }) => rateless !== 0n)) {
+    const start = exchange.get(currency)?.[0]?.from
     return { rows, shown: { currency: 'USD', rates: [], lacking: { currency, from: start ?? null } } }
-  const attos = rows.map(row => (row.picoUsd === 0n ? 0n : row.picoUsd * perUsdOn(exchange, currency, dayOf(row))))
-  const { parts } = picoParts(attos)
+  }
+  const { parts } = picoParts(rows.map(({ atto }) => atto!))
   const rates = ratesSince(exchange, currency, first).filter(rate => rate.from <= last)
   return {
     rows: rows.map((row, i) => ({ ...row, picoUsd: parts[i]! })),

@@ -99,36 +99,3 @@ export function cutFor(period: Period, step: Step | undefined): Period {
   const [head, tail] = [days.find(part => part.to === months.from), days.find(part => part.from === months.to)]
   return { ...period, months: none, days: [{ from: head?.from ?? months.from, to: tail?.to ?? months.to }] }
 }
-
-/** A period whose days that two exchange rates share, `split`, are in its ends. */
-export type RatedPeriod = Period & { split: readonly string[] }
-
-/**
- * The same period for sums that are apart by exchange rate: without months, and what a rate changes in the midst of (rates
- * change at midnight in UTC, days of the zone at its own) read from the buckets.
- * @param rateDays UTC days, rising
- */
-export async function cutAtRates(
-  db: Tx,
-  whole: Period,
-  step: Step | undefined,
-  rateDays: readonly string[],
-): Promise<RatedPeriod> {
-  const period = cutFor(whole, step === 'hour' || step === 'quarter' ? step : 'day')
-  const [days] = period.days
-  const { zone } = period
-  if (days === undefined) return { ...period, split: [] }
-  const split = await db.$queryRaw<{ day: string; from: Date; to: Date }[]>`
-    select after::text as day, after::timestamp at time zone ${zone} as "from", (after + 1)::timestamp at time zone ${zone} as "to" from (
-      select ((at - interval '1 microsecond') at time zone ${zone})::date as before, (at at time zone ${zone})::date as after from (
-        select d::timestamp at time zone 'UTC' as at from unnest(${`{${rateDays.join(',')}}`}::date[]) d) m) c
-    where before = after and after >= ${days.from}::date and after < ${days.to}::date order by 1`
-  const ends = [...period.ends, ...split].sort((a, b) => a.from.getTime() - b.from.getTime())
-  const joined: { from: Date; to: Date }[] = []
-  for (const { from, to } of ends) {
-    const last = joined.at(-1)
-    if (last?.to.getTime() === from.getTime()) last.to = to
-    else joined.push({ from, to })
-  }
-  return { ...period, ends: joined, split: split.map(({ day }) => day) }
-}

@@ -89,9 +89,9 @@ export async function spendReport(ctx: Ctx, asked: ReportAsked): Promise<Report>
       remedy: 'Choose longer steps or a shorter period.',
     })
   const billing = await billingOf(ctx.db, orgId, currency, period)
-  const { rateDays } = billing
+  const { rates } = billing
   const [sums, reach] = await Promise.all([
-    sumUsage(ctx.db, orgId, { period, by: [by], filter, seen, rateDays, ...(step ? { step } : {}) }),
+    sumUsage(ctx.db, orgId, { period, by: [by], filter, seen, ...(rates ? { rates } : {}), ...(step ? { step } : {}) }),
     reachOf(ctx, period),
   ])
   const { rows, shown: shownIn } = inBilling(sums, billing)

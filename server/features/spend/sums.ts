@@ -5,7 +5,8 @@ import { type Covered, QUARTERS_PER_DAY, type RateKind } from '#core/usage/bucke
 import { type RenameMap, renamedValue } from '#core/usage/renames.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
-import { cutAtRates, cutFor, type Period, type RatedPeriod, type Step } from './period.ts'
+import { cutFor, type Period, type Step } from './period.ts'
+import { type CutPeriod, cutAtRates, uncut } from './rate-cuts.ts'
 import { renamesInForce } from './renames.ts'
 
 const { sql, join, raw, empty } = Prisma
@@ -27,14 +28,18 @@ export type SumsAsked = {
   seen?: Seen
   /** What values of tags are read as; those of the rules in force where nothing else is said. */
   renames?: RenameMap
-  /**
-   * UTC days, rising, from each of which another exchange rate holds. Rows are then apart by rate, too, each with the day whose
-   * rate is its own: totals of whole days and months where no rate changes in them, the quarter hours where one does.
-   */
+  /** UTC days, rising, from each of which another exchange rate holds: rows are then apart by rate, too. */
   rateDays?: readonly string[]
+  /** Rates by which each row is converted as well, every part of it at its own. */
+  rates?: Rates
 }
-/** `rateDay`: a UTC day of the rate that all of the row is converted at; there only where rates were asked for. */
-export type SumRow = SpendRow & { rateDay?: string }
+/** `days` as above. `perUsd`: before the first of them and from each of them on; null: there is no rate. */
+export type Rates = { days: readonly string[]; perUsd: readonly (bigint | null)[] }
+/**
+ * `rateDay`: a UTC day of the rate that all of the row is of; there only where such days were asked for. `atto`: pico-dollars times
+ * their rates, exact, and `rateless` those that have none; there only where rates were asked for.
+ */
+export type SumRow = SpendRow & { rateDay?: string; atto?: bigint; rateless?: bigint }
 
 const FIGURES = [
   'calls',
@@ -49,6 +54,10 @@ const FIGURES = [
 const SUMS = raw([...FIGURES.map(f => `sum(${f})::bigint as ${f}`), 'sum(cost) as cost'].join(', '))
 const TAKEN_OFF = raw([...FIGURES.map(f => `-sum(${f})::bigint as ${f}`), '-sum(cost) as cost'].join(', '))
 const ALONE = raw([...FIGURES, 'cost'].join(', '))
+/** How a part of a period tells its figures: added up, taken off what another part has too much, or as they are. */
+const TOLD = { sum: SUMS, off: TAKEN_OFF, alone: ALONE }
+type Told = keyof typeof TOLD
+const CONVERTED = raw('sum(u.atto)::text as atto, sum(u.rateless)::text as rateless')
 const AGAIN = raw([...FIGURES.map(f => `sum(u.${f})::bigint as ${f}`), 'sum(u.cost)::text as cost'].join(', '))
 
 /**
@@ -56,13 +65,13 @@ const AGAIN = raw([...FIGURES.map(f => `sum(u.${f})::bigint as ${f}`), 'sum(u.co
  * bucket is in exactly one row, whatever they are kept apart by, so every grouping adds up to the same total.
  */
 export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise<SumRow[]> {
-  const { by, step, filter = {}, seen = 'everybody', rateDays = [] } = asked
-  const isRated = rateDays.length > 0
-  const period = isRated
-    ? await cutAtRates(db, asked.period, step, rateDays)
-    : { ...cutFor(asked.period, step), split: [] }
+  const { by, step, filter = {}, seen = 'everybody', rates } = asked
+  const rateDays = rates?.days ?? asked.rateDays ?? []
+  const isRated = rates === undefined && rateDays.length > 0
+  const period =
+    rateDays.length > 0 ? await cutAtRates(db, asked.period, step, rateDays) : uncut(cutFor(asked.period, step))
   const shared = sharedBy([...by, ...(Object.keys(filter) as Dimension[])])
-  const parts = partsOf(orgId, period, { step, shared, rateDays })
+  const parts = partsOf(orgId, period, { step, shared, rateDays, isRated, rates })
   if (parts.length === 0) return []
   const renames = asked.renames ?? (await renamesInForce(db, orgId))
   const keys = by.map((dimension, i) => sql`${columnOf(dimension, seen, renames)} as ${raw(`k${i}`)}`)
@@ -72,7 +81,7 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
     values === undefined || values.length === 0 ? [] : [wanted(dimension as Dimension, values, seen, renames)],
   )
   const rows = await db.$queryRaw<Row[]>(sql`
-    select ${join([...keys, raw('s.covered'), raw('s.rate'), ...(step ? [raw('u.step::text as step')] : []), ...(isRated ? [raw('u.rated')] : []), AGAIN])}
+    select ${join([...keys, raw('s.covered'), raw('s.rate'), ...(step ? [raw('u.step::text as step')] : []), ...(isRated ? [raw('u.rated')] : []), AGAIN, ...(rates ? [CONVERTED] : [])])}
     from (${join(parts, ' union all ')}) u join "UsageSeries" s on s."orgId" = ${orgId} and s.id = u."seriesId"
     ${where.length > 0 ? sql`where ${join(where, ' and ')}` : empty}
     group by ${groups} having sum(u.calls) <> 0`)
@@ -80,6 +89,7 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
   return rows.map(row => ({
     ...spendRow(row, by, step),
     ...(isRated ? { rateDay: row.rated === 0 ? first : rateDays[row.rated! - 1]! } : {}),
+    ...(rates ? { atto: parseDecimal(row.atto!) ?? 0n, rateless: parseDecimal(row.rateless!) ?? 0n } : {}),
   }))
 }
 
@@ -93,30 +103,46 @@ function sharedBy(dimensions: readonly Dimension[]): 'fleet' | 'machine' | undef
 /** The tables' parts that make up a period, each summed by series first, so that few rows meet their names. */
 function partsOf(
   orgId: string,
-  period: RatedPeriod,
+  period: CutPeriod,
   {
     step,
     shared,
     rateDays,
-  }: { step: Step | undefined; shared: ReturnType<typeof sharedBy>; rateDays: readonly string[] },
+    isRated,
+    rates,
+  }: {
+    step: Step | undefined
+    shared: ReturnType<typeof sharedBy>
+    rateDays: readonly string[]
+    isRated: boolean
+    rates: Rates | undefined
+  },
 ): Prisma.Sql[] {
-  const { zone, months, days, ends, split } = period
+  const { zone, months, days, ends, slivers } = period
   const starts = (column: string) =>
     step === 'month' || step === 'week'
       ? sql`date_trunc(${step}, ${raw(column)}::timestamp)`
       : sql`${raw(column)}::timestamp`
   const stepped = (value: () => Prisma.Sql) => (step ? sql`, ${value()} as step` : empty)
-  const isRated = rateDays.length > 0
   /** Which of the rates holds: a local day with one rate is called by the same date as the UTC day that the rate is from, or later. */
-  const rated = (column: string) =>
-    isRated ? sql`, width_bucket(${raw(column)}, ${list(rateDays)}::date[]) as rated` : empty
+  const which = (date: Prisma.Sql) => sql`width_bucket(${date}, ${list(rateDays)}::date[])`
+  const rated = (date: Prisma.Sql) => (isRated ? sql`, ${which(date)} as rated` : empty)
+  /** A part's figures, converted at the rate that holds on a date. */
+  const figures = (told: Told, date: Prisma.Sql) => {
+    if (!rates) return TOLD[told]
+    const rate = sql`(${`{${rates.perUsd.map(rate => rate ?? 'null').join(',')}}`}::numeric[])[${which(date)} + 1]`
+    const values = [sql`cost * coalesce(${rate}, 0)`, sql`case when ${rate} is null then cost else 0 end`] as const
+    const as = (value: Prisma.Sql) =>
+      told === 'alone' ? value : told === 'sum' ? sql`sum(${value})` : sql`-sum(${value})`
+    return sql`${TOLD[told]}, ${as(values[0])} as atto, ${as(values[1])} as rateless`
+  }
   const groups = raw(['"seriesId"', ...(step ? ['step'] : []), ...(isRated ? ['rated'] : [])].join(', '))
-  const whole = split.length > 0 ? sql`and start <> all(${list(split)}::date[])` : empty
   // by days nothing of a day's totals is added up before their names are known
   const isApart = step === 'day'
+  const start = raw('start')
   const total = (span: string, part: { from: string; to: string }, which: Prisma.Sql) =>
-    sql`select "seriesId"${stepped(() => starts('start'))}${rated('start')}, ${isApart ? ALONE : SUMS} from "UsageTotal"
-      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date ${whole} ${which}
+    sql`select "seriesId"${stepped(() => starts('start'))}${rated(start)}, ${figures(isApart ? 'alone' : 'sum', start)} from "UsageTotal"
+      where "orgId" = ${orgId} and zone = ${zone} and span = ${span} and start >= ${part.from}::date and start < ${part.to}::date ${which}
       ${isApart ? empty : sql`group by ${groups}`}`
   /** Shared totals where they are up to date, else each series' own. One statement sees marks and totals of one moment. */
   const totals = (span: 'day' | 'month', part: { from: string; to: string }) => {
@@ -129,31 +155,43 @@ function partsOf(
     ]
   }
   const parts: Prisma.Sql[] = []
+  const utc = raw('day')
   /** Quarter hours of a stretch, each in its step: of one date all in the same. */
-  const quarters = (stretch: { from: Date; to: Date }, day: string | undefined, figures: Prisma.Sql) => {
+  const quarters = (stretch: { from: Date; to: Date }, day: string | undefined, told: Told) => {
     const local = sql`(((day + quarter * interval '15 minutes') at time zone 'UTC') at time zone ${zone})`
     const moment = day === undefined ? local : sql`${day}::timestamp`
     const cut = step === undefined || step === 'quarter' ? moment : sql`date_trunc(${step}, ${moment})`
     for (const { first, last, within } of utcDays(stretch)) {
       const hours = within ? sql`and quarter >= ${within[0]} and quarter < ${within[1]}` : empty
       const days = first === last ? sql`day = ${first}::date` : sql`day between ${first}::date and ${last}::date`
-      parts.push(sql`select "seriesId"${stepped(() => cut)}${rated('day')}, ${figures} from "UsageBucket"
+      parts.push(sql`select "seriesId"${stepped(() => cut)}${rated(utc)}, ${figures(told, utc)} from "UsageBucket"
         where "orgId" = ${orgId} and ${days} ${hours} group by ${groups}`)
     }
   }
-  if (months.from < months.to) parts.push(...totals('month', months))
+  for (const part of months) parts.push(...totals('month', part))
   for (const part of days) parts.push(...totals('day', part))
   for (const { from, to, of } of ends) {
     if (of === undefined || step === 'hour' || step === 'quarter') {
-      quarters({ from, to }, undefined, SUMS)
+      quarters({ from, to }, undefined, 'sum')
       continue
     }
     const rest = from > of.from ? { from: of.from, to: from } : { from: to, to: of.to }
     // the larger part of a date is its total less the smaller part
     if (to.getTime() - from.getTime() > rest.to.getTime() - rest.from.getTime()) {
       parts.push(...totals('day', { from: of.day, to: addDays(of.day, 1) }))
-      quarters(rest, of.day, TAKEN_OFF)
-    } else quarters({ from, to }, of.day, SUMS)
+      quarters(rest, of.day, 'off')
+    } else quarters({ from, to }, of.day, 'sum')
+  }
+  for (const { days, shift, quarters: within } of slivers) {
+    const date = sql`(day + ${shift}::int)`
+    const cut =
+      step === undefined || step === 'day' ? sql`${date}::timestamp` : sql`date_trunc(${step}, ${date}::timestamp)`
+    for (const [told, of] of [
+      ['off', date],
+      ['sum', utc],
+    ] as const)
+      parts.push(sql`select "seriesId"${stepped(() => cut)}${rated(of)}, ${figures(told, of)} from "UsageBucket"
+        where "orgId" = ${orgId} and day = any(${list(days)}::date[]) and quarter >= ${within[0]} and quarter < ${within[1]} group by ${groups}`)
   }
   return parts
 }
@@ -222,6 +260,8 @@ type Row = Figures & {
   cost: string
   step?: string
   rated?: number
+  atto?: string
+  rateless?: string
   [key: `k${number}`]: string | null
 }
 
