@@ -47,10 +47,19 @@ export class ProxyJudge {
   private sessionOf({ client, session }: Question): Session {
     const { sessions } = this.runtime
     const id = session ?? 'proxy'
-    return (
-      sessions.get(client, id) ??
-      sessions.meet(client, { sessionId: id, transcriptPath: '', changedMs: this.runtime.now() })
-    )
+    return sessions.get(client, id) ?? this.meet(client, id)
+  }
+
+  private meet(client: string, sessionId: string): Session {
+    const { sessions, now } = this.runtime
+    const { transcriptPath: _, ...session } = sessions.meet(client, { sessionId, transcriptPath: '', changedMs: now() })
+    return session
+  }
+
+  /** A session of a client whose records are read is looked into from now on, also where no hook has told of it. */
+  private know({ session: id, client }: Question, session: Session): void {
+    const { sessions, adapters } = this.runtime
+    if (id !== undefined && adapters.has(client) && sessions.get(client, id) === undefined) sessions.adopt(session)
   }
 
   /**
@@ -88,7 +97,9 @@ export class ProxyJudge {
    */
   private judgeStop(question: Question, session: Session) {
     const { runtime } = this
-    if (session.cwd !== '') takeResults(runtime, session, runtime.sessions.observe(session, { budgetMs: READ_MS }))
+    this.know(question, session)
+    if (runtime.sessions.get(session.client, session.id) === session)
+      takeResults(runtime, session, runtime.sessions.observe(session, { budgetMs: READ_MS }))
     const now = runtime.now()
     const event = callOf(question, session, undefined, now)
     const figures = [
