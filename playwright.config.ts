@@ -30,8 +30,9 @@ const CHROMIUM_ARGS = [
 
 export default defineConfig({
   testDir: 'e2e',
-  timeout: 90_000,
-  expect: { timeout: 10_000 },
+  // Guards against what hangs, never a measure: the machine may be slow.
+  timeout: 240_000,
+  expect: { timeout: 20_000 },
   fullyParallel: false,
   workers: 1,
   forbidOnly: !!process.env.CI,
@@ -56,8 +57,8 @@ export default defineConfig({
       HOLDPOINT_PUBLIC_URL: baseURL,
       DATABASE_URL: process.env.E2E_DATABASE_URL ?? '',
     },
-    timeout: 300_000,
+    timeout: 600_000,
     stdout: 'pipe',
-    gracefulShutdown: { signal: 'SIGTERM', timeout: 20_000 },
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 60_000 },
   },
 })

@@ -12,7 +12,7 @@ import {
   watchShifts,
 } from './support/looks.ts'
 import { foundOrganisation, type Organisation } from './support/organisation.ts'
-import { usageMachine } from './support/usage-machine.ts'
+import { daysBefore, usageMachine } from './support/usage-machine.ts'
 
 /** Whose usage is whose: rules, tags and tenants, and who may see what one person spent. */
 const N = process.env.TEST_WORKER_INDEX ?? '0'
@@ -32,10 +32,9 @@ attribution:
 `
 
 let org: Organisation
-const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+const daysAgo = daysBefore(new Date())
 
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(120_000)
   org = await foundOrganisation(browser, { slug: SLUG, name: 'Whose', owner: OWNER, colleagues: [DEV, LEAD] })
   const owner = await browser.newContext({ storageState: org.people[OWNER.email]! })
   const dev = await browser.newContext({ storageState: org.people[DEV.email]! })
@@ -180,7 +179,7 @@ const VISITS = () => [
 test('the pages of attribution fit on a phone and a desk, by keyboard, in both themes and with names of any length', async ({
   newContext,
 }) => {
-  test.setTimeout(300_000)
+  test.setTimeout(600_000)
   const context = await newContext({ storageState: org.people[OWNER.email]! })
   const page = await context.newPage()
   await watchShifts(page)

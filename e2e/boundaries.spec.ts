@@ -44,6 +44,7 @@ test('form and YAML are two views of one text; a mistake stands at its line', as
   await amount.fill('25')
   await page.getByLabel('Why the rule is there').fill('Above this, somebody looks.')
   await view(page, 'YAML')
+  await expect(text(page)).toHaveValue(/">= 25"[\s\S]*note: "Above this, somebody looks\."/)
   const written = await text(page).inputValue()
   expect(written).toContain('# Agreed in the platform meeting.\n')
   expect(written).toContain('  # A long session gets a second look.\n')
@@ -108,6 +109,7 @@ test('whoever publishes second sees the other change and carries their own over'
   const page = await (await newContext({ storageState: org.people[OWNER.email]! })).newPage()
   const other = await (await newContext({ storageState: org.people[ADMIN.email]! })).newPage()
   for (const each of [page, other]) await openText(each)
+  for (const each of [page, other]) await expect(text(each)).toHaveValue(/second-look[\s\S]*tests:/)
   const base = await text(page).inputValue()
 
   await text(page).fill(base.replace('# list price', '# list price, without tax'))
@@ -142,6 +144,7 @@ test('the history shows every version with its change; rolling back makes a new 
   await expect(page.getByRole('row').filter({ hasText: 'Version 2' })).toContainText('Noor Vale')
   await page.getByRole('link', { name: 'Version 1' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Version 1' })).toBeVisible()
+  await expect(page.getByLabel('Text of version 1')).toContainText('# list price')
   const first = await page.getByLabel('Text of version 1').textContent()
 
   await page.getByRole('button', { name: 'Roll back to this' }).click()
@@ -153,7 +156,7 @@ test('the history shows every version with its change; rolling back makes a new 
   await expect(page).toHaveURL('/meadow/boundaries/history/4')
   await expect(page.getByRole('heading', { level: 1, name: 'Version 4' })).toBeVisible()
   await expect(page.getByRole('link', { name: 'the text of version 1' })).toBeVisible()
-  expect(await page.getByLabel('Text of version 4').textContent()).toBe(first)
+  await expect.poll(() => page.getByLabel('Text of version 4').textContent()).toBe(first)
   await page.goto('/meadow/boundaries/history/3')
   await expect(page.getByRole('heading', { level: 1, name: 'Version 3' }), 'nothing is taken away').toBeVisible()
 })

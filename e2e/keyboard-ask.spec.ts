@@ -63,7 +63,7 @@ const typed = (args: string, word: string) =>
 const explained = async (handle: string, words: RegExp) => {
   await expect(async () => {
     expect((await machine.holdpoint('explain', handle)).stdout).toMatch(words)
-  }).toPass({ timeout: 15_000 })
+  }).toPass({ timeout: 60_000 })
   return (await machine.holdpoint('explain', handle)).stdout
 }
 
@@ -83,18 +83,20 @@ async function overTheLimit(script: typeof SPENT | ReturnType<typeof bashScenari
   const session = await claudeTui(machine.bench, { scenario: script })
   await machine.bench.stub.setScenario('spent', SPENT)
   await ask(session, 'please think [stub:spent]')
-  await session.waitFor('final: thought about it', 30_000)
+  await session.waitFor('final: thought about it', 60_000)
   await ask(session, session.prompt)
   return session
 }
 
 /** The dialog that Claude Code shows with our words; the handle of the decision stands in them. */
 async function dialog(session: Tmux): Promise<string> {
-  const screen = await session.waitFor(/decision\s+bnd-[0-9a-f]{12}/, 30_000)
-  expect(screen.replace(/\s+/g, ' ')).toMatch(CROSSED)
-  expect(screen).toContain('Look at what it is doing first.')
+  const screen = await session.waitFor(/decision\s+bnd-[0-9a-f]{12}/, 60_000)
+  const handle = /bnd-[0-9a-f]{12}/.exec(screen)![0]
   await session.waitFor('Yes')
-  return /bnd-[0-9a-f]{12}/.exec(screen)![0]
+  // Drawn piece by piece.
+  await expect.poll(() => session.screen().replace(/\s+/g, ' ')).toMatch(CROSSED)
+  await expect.poll(() => session.screen()).toContain('Look at what it is doing first.')
+  return handle
 }
 
 test('somebody at the keyboard says Yes: it is recorded who and how, and holds for the session', async () => {
@@ -104,7 +106,7 @@ test('somebody at the keyboard says Yes: it is recorded who and how, and holds f
   expect(linesRan(machine.bench)).toEqual([])
   await tui.answer('requires confirmation', 'Enter')
   // The next call of the session is not asked: it runs to the end of the script.
-  await tui.waitFor('final: all done', 30_000)
+  await tui.waitFor('final: all done', 60_000)
   expect(linesRan(machine.bench)).toHaveLength(2)
   const told = await explained(handle, /let it go on for the rest of the session/)
   expect(told).toMatch(/^bnd-[0-9a-f]{12} {2}approved on this machine for the rest of the session/)
@@ -155,7 +157,7 @@ test('promote and demote by command keep every comment; only a person may demote
   expect(text.replace(/\n\s+stage: enforce/, '')).toBe(RULES)
   await expect(async () => {
     expect((await machine.holdpoint('boundaries', 'status')).stdout).toMatch(/lunch-money .*\[enforce\]/)
-  }).toPass({ timeout: 10_000 })
+  }).toPass({ timeout: 60_000 })
 
   const refused = await machine.holdpoint('boundaries', 'demote', 'lunch-money')
   expect(refused.exit).toBe(1)

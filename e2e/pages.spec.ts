@@ -69,7 +69,7 @@ let waiting: string
 let settled: string
 
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(180_000)
+  test.setTimeout(600_000)
   const bare = await browser.newContext()
   await signInOnce(
     await bare.newPage(),
@@ -115,7 +115,7 @@ test.beforeAll(async ({ browser }) => {
   await machine.join(dev, UPLAND)
   await expect(async () => {
     expect((await machine.holdpoint('team', 'status')).stdout).toContain('version 2')
-  }).toPass({ timeout: 20_000 })
+  }).toPass({ timeout: 60_000 })
   settled = await hold(admin, 1)
   await change(admin, 'approval.answer', {
     org: UPLAND,
@@ -141,12 +141,15 @@ async function hold(admin: BrowserContext, n: number): Promise<string> {
   await expect(async () => {
     const { items } = await query<{ items: { handle: string }[] }>(admin, 'approval.list', { org: UPLAND })
     expect(items.map(item => item.handle)).toContain(handle)
-  }).toPass({ timeout: 20_000 })
+  }).toPass({ timeout: 60_000 })
   return handle!
 }
 
 const showText = (page: Page) => page.getByRole('radio', { name: 'YAML', exact: true }).check()
-const press = (name: string) => (page: Page) => page.getByRole('button', { name }).first().click()
+const press = (name: string) => async (page: Page) => {
+  await page.getByRole('button', { name }).first().click()
+  await expect(page.getByRole('dialog')).toBeVisible()
+}
 
 const console_ = (org: string): Visit[] => [
   { name: 'overview', path: `/${org}` },

@@ -1,9 +1,10 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { startProvider } from '../test/support/provider.ts'
 import { change } from './support/api.ts'
+import { arrived } from './support/arrival.ts'
 import { expect, test } from './support/console.ts'
 import { makeOrganisation, signInOnce } from './support/organisation.ts'
-import { acceptInvitation, askForCode, codeFor, newestMail, signIn, typeCode } from './support/people.ts'
+import { acceptInvitation, askForCode, codeFor, nextMail, signIn, typeCode } from './support/people.ts'
 
 /** Signing in, in every way and with every slip; a person of the demo organisation and one of another. */
 const ELI = 'eli@acme.example'
@@ -17,7 +18,7 @@ const refusal = (page: Page, words: RegExp) => expect(page.getByRole('main').get
 /** The address that stands behind the newest sign-in mail's link. */
 async function mailedLink(context: BrowserContext, email: string): Promise<string> {
   const mailbox = await context.newPage()
-  await newestMail(mailbox, email, /sign-in code/)
+  await nextMail(mailbox, email, /sign-in code/)
   const address = await mailbox.getByRole('link', { name: /\/link\?a=/ }).getAttribute('href')
   await mailbox.close()
   return address!
@@ -181,6 +182,7 @@ test('single sign-on: an owner connects a provider, and its people sign in throu
     await tab.goto('/sign-in?org=quay&next=/quay/members')
     await go.click()
     await expect(tab).toHaveURL('/quay/members')
+    await arrived(tab)
     await tab.getByRole('button', { name: /your account/ }).click()
     await expect(tab.getByText(/Signed in with/)).toBeVisible()
     const foreign = await theirs.request.get('/acme')
@@ -198,6 +200,7 @@ test('single sign-on: an owner connects a provider, and its people sign in throu
     await owners.getByRole('link', { name: 'Sign in again' }).click()
     await owners.getByRole('button', { name: 'Go on with Quay login' }).click()
     await expect(owners).toHaveURL('/quay/settings')
+    await arrived(owners)
     await expect(owners.getByRole('link', { name: 'Sign in again' })).toHaveCount(0)
     await rotateFreshness(owners)
     await expect(owners.getByText('The key is rotated: root document 2')).toBeVisible()
@@ -209,6 +212,7 @@ test('single sign-on: an owner connects a provider, and its people sign in throu
 })
 
 async function rotateFreshness(page: Page): Promise<void> {
+  await arrived(page)
   await page.getByRole('button', { name: 'Rotate the key Freshness' }).click()
   await page.getByRole('alertdialog').getByRole('textbox').fill('rotate')
   await page.getByRole('button', { name: 'Rotate the key', exact: true }).click()

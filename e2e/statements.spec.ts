@@ -40,7 +40,6 @@ const use = (day: string, dollars: number, tags: Record<string, string>, over: P
 })
 
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(120_000)
   org = await foundOrganisation(browser, { slug: SLUG, name: 'Bills Ltd', owner: OWNER, colleagues: [DEV] })
   const owner = await browser.newContext({ storageState: org.people[OWNER.email]! })
   machine = await usageMachine(owner, SLUG, 'ines-desk')
@@ -57,7 +56,8 @@ test.beforeAll(async ({ browser }) => {
     ),
     use(`${LAST}-05`, 18, { tenant: 'contoso' }),
     use(`${LAST}-06`, 9.99, {}),
-    use(`${THIS}-01`, 5, { tenant: 'northwind', project: 'web' }),
+    // its first quarter hour: on that day itself a later one is not over
+    use(`${THIS}-01`, 5, { tenant: 'northwind', project: 'web' }, { quarter: 0 }),
   ])
   await owner.close()
 })
@@ -79,8 +79,11 @@ test('what is unattributed is shared by a rule that is seen before it is set', a
   await dialog.getByLabel('Month of the preview').selectOption(LAST)
   const rows = dialog.getByRole('table', { name: 'What each tenant would take' }).locator('tbody tr')
   await expect(rows.last()).toContainText('$9.99')
-  const taken = (await rows.locator('td:last-child').allInnerTexts()).map(cents)
-  expect(taken.slice(0, -1).reduce((sum, part) => sum + part, 0n)).toBe(taken.at(-1))
+  await expect(async () => {
+    const taken = (await rows.locator('td:last-child').allInnerTexts()).map(cents)
+    expect(taken.length).toBeGreaterThan(1)
+    expect(taken.slice(0, -1).reduce((sum, part) => sum + part, 0n)).toBe(taken.at(-1))
+  }).toPass({ timeout: 20_000 })
   expect(await faultsFor(page)).toEqual([])
   await page.screenshot({ path: 'test-results/pages/statements-allocation.png' })
   await dialog.getByRole('button', { name: 'Save' }).click()
@@ -114,6 +117,7 @@ test('a month closes in its order, what has no price by an owner’s word, and i
   await dialog.getByRole('checkbox', { name: /at the dearest/ }).check()
   expect(await faultsFor(page)).toEqual([])
   await page.screenshot({ path: 'test-results/pages/statement-close.png' })
+  await expect(dialog.getByRole('heading')).toContainText(/\$[\d.,]+/)
   const total = (await dialog.getByRole('heading').innerText()).match(/\$[\d.,]+/)![0]
   await close.click()
   await expect(page.getByText('closed', { exact: true }).first()).toBeVisible()
@@ -126,6 +130,7 @@ test('a month closes in its order, what has no price by an owner’s word, and i
   expect(mail).toContain(`Total: ${total}`)
   expect(mail).toContain(`Digest: ${digest}`)
   await page.getByText(`${SLUG}-northwind-${LAST}.csv`).last().click()
+  await expect(page.locator('pre')).toBeVisible()
   const file = await page.locator('pre').innerText()
   const lines = file
     .trim()
@@ -154,7 +159,8 @@ test('what comes late leaves the bill as it was and stands on the next one', asy
   await expect(total).toHaveText(before, { useInnerText: true })
   await page.getByRole('link', { name: `$7.00 on the draft of ${nameOf(THIS)}` }).click()
   await expect(page.getByRole('row', { name: new RegExp(`${nameOf(LAST)}, project web`) })).toContainText('$7.00')
-  await expect(page.getByText('It cannot be closed yet:')).toBeVisible()
+  // A month that has ended since the story began could be closed.
+  if (monthAt(0) === THIS) await expect(page.getByText('It cannot be closed yet:')).toBeVisible()
 })
 
 test('a member reads every total and changes nothing; nobody of elsewhere finds it', async ({
@@ -164,10 +170,10 @@ test('a member reads every total and changes nothing; nobody of elsewhere finds 
   const page = await pageOf(newContext, DEV.email)
   await page.goto(`/${SLUG}/spend/statements`)
   await expect(card(page, LAST).getByRole('row', { name: /Northwind Traders/ })).toContainText('$')
-  expect(await page.getByRole('button', { name: /Close|Change|Share/ }).count()).toBe(0)
+  await expect(page.getByRole('button', { name: /Close|Change|Share/ })).toHaveCount(0)
   await page.goto(statement('contoso'))
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`contoso, ${nameOf(LAST)}`)
-  expect(await page.getByRole('button', { name: /^(Close|Set a contact)/ }).count()).toBe(0)
+  await expect(page.getByRole('button', { name: /^(Close|Set a contact)/ })).toHaveCount(0)
   allowed.push(/status of 404/)
   await page.goto(statement('nobody'))
   await expect(page).toHaveTitle(/^Not found/)
@@ -183,7 +189,7 @@ const VISITS = () => [
 test('the pages fit on a phone and a desk, by keyboard, in both themes and with names of any length; and on paper', async ({
   newContext,
 }) => {
-  test.setTimeout(300_000)
+  test.setTimeout(600_000)
   const context = await newContext({ storageState: org.people[OWNER.email]! })
   const page = await context.newPage()
   await watchShifts(page)
@@ -208,7 +214,7 @@ test('the pages fit on a phone and a desk, by keyboard, in both themes and with 
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
     await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
     await expect(page.getByRole('banner').first()).toBeHidden()
-    expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(28, 25, 23)')
+    await expect(page.locator('body')).toHaveCSS('color', 'rgb(28, 25, 23)')
     await page.setViewportSize({ width: 718, height: 1000 })
     await page.screenshot({ path: `test-results/pages/${name}-paper.png`, fullPage: true })
     await page.pdf({ path: `test-results/pages/${name}.pdf`, format: 'A4' })

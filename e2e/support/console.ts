@@ -1,4 +1,5 @@
 import { type BrowserContext, type BrowserContextOptions, test as base, expect } from '@playwright/test'
+import { awaitArrivals } from './arrival.ts'
 
 /** What a page said that it should not have: errors in its console, uncaught errors, refusals of the content policy. */
 type Complaint = string
@@ -14,7 +15,8 @@ type Fixtures = {
 
 /**
  * Playwright's `test`, in which any error in a page's console, any uncaught error and any violation of the content
- * security policy fails the test, on every page of `context` and of contexts made with `newContext`.
+ * security policy fails the test, on every page of `context` and of contexts made with `newContext`. Going to a page there
+ * ends when the page is here: streamed to its end, and its controls with their handlers.
  * @example test('…', async ({ page, allowed }) => { allowed.push(/status of 412/) })
  */
 export const test = base.extend<Fixtures>({
@@ -47,6 +49,7 @@ export const test = base.extend<Fixtures>({
 
 /** Chromium writes a policy's violation into the console as an error, so it needs no listener of its own. */
 function listen(context: BrowserContext, complaints: Complaint[]): void {
+  context.on('page', awaitArrivals)
   context.on('weberror', failure => {
     complaints.push(`${failure.page()?.url()}: uncaught ${failure.error().message}`)
   })

@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
+import { arrived } from './arrival.ts'
 
 export const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } } as const
 export type Width = keyof typeof WIDTHS
@@ -23,6 +24,17 @@ export async function watchShifts(page: Page): Promise<void> {
       }
     }).observe({ type: 'layout-shift', buffered: true })
   })
+}
+
+/** Long enough for what is still drawn; a fault of the page that stands does not go away. */
+const LOOK_AGAIN_MS = 5_000
+
+/** The faults that a look finds, and goes on to find: what a page shows on its way to what it will be is not judged. */
+async function lasting(look: () => Promise<string[]>): Promise<string[]> {
+  for (const began = performance.now(); ; ) {
+    const faults = await look()
+    if (faults.length === 0 || performance.now() - began > LOOK_AGAIN_MS) return faults
+  }
 }
 
 /** What jumped while the page came in; nothing when it stood still. */
@@ -51,6 +63,10 @@ export async function stretchNames(page: Page, names: readonly string[]): Promis
 
 /** Words that come out of their card or button, tables that must be pushed sideways, bars that scroll by a hair, and words cut for good. */
 export function spills(page: Page): Promise<string[]> {
+  return lasting(() => spillsNow(page))
+}
+
+function spillsNow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults: string[] = []
     const said = (what: string, at: Element) => faults.push(`${what}: ${at.outerHTML.slice(0, 160)}`)
@@ -83,6 +99,11 @@ export function spills(page: Page): Promise<string[]> {
 
 /** Something serious or critical that a person with a screen reader, a keyboard or weak eyes would meet; each with its place. */
 export async function faultsFor(page: Page): Promise<string[]> {
+  await arrived(page)
+  return lasting(() => faultsNow(page))
+}
+
+async function faultsNow(page: Page): Promise<string[]> {
   // The other mode opens a page of its own for every look; it is for frames of other origins, and no page of ours has one.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
   const { violations } = await axe.analyze()
@@ -92,7 +113,12 @@ export async function faultsFor(page: Page): Promise<string[]> {
 }
 
 /** What sticks out to the right of the page, or of its open dialog; nothing when all fits. */
-export function sticksOut(page: Page): Promise<string[]> {
+export async function sticksOut(page: Page): Promise<string[]> {
+  await arrived(page)
+  return lasting(() => sticksOutNow(page))
+}
+
+function sticksOutNow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const dialog = document.querySelector('[role=dialog]')
     const edge = dialog?.getBoundingClientRect().right ?? 0

@@ -23,7 +23,7 @@ export async function emptyMachine(): Promise<Machine> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'holdpoint-home-'))
   const bench = await startBench({ home })
   const env = { PATH, HOME: home, LANG: 'C.UTF-8', TERM: 'dumb' }
-  const run = (command: string, args: string[]) => runProcess(command, args, { env, cwd: home, timeoutMs: 30_000 })
+  const run = (command: string, args: string[]) => runProcess(command, args, { env, cwd: home, timeoutMs: 120_000 })
   return {
     home,
     bench,

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test'
 import { PATH, REPOSITORY, runProcess } from '../../test/clients/bench.ts'
 import { change } from './api.ts'
+import { arrived } from './arrival.ts'
 import { acceptInvitation } from './people.ts'
 
 export type Person = { name: string; email: string }
@@ -28,7 +29,7 @@ export async function makeOrganisation(slug: string, name: string, owner: Person
     HOLDPOINT_PUBLIC_URL: `http://localhost:${process.env.E2E_PORT}`,
   }
   const args = ['server/boot/organisation.mjs', slug, owner.email, name, owner.name]
-  const made = await runProcess(process.execPath, args, { env, cwd: REPOSITORY, timeoutMs: 60_000 })
+  const made = await runProcess(process.execPath, args, { env, cwd: REPOSITORY, timeoutMs: 180_000 })
   const address = /signs in, once .*: (\S+)/.exec(made.stdout)?.[1]
   if (!address) throw new Error(`no organisation was made: ${made.stdout}${made.stderr}`)
   return address
@@ -36,8 +37,10 @@ export async function makeOrganisation(slug: string, name: string, owner: Person
 
 export async function signInOnce(page: Page, address: string): Promise<void> {
   await page.goto(address)
+  await arrived(page)
   await page.getByRole('button', { name: 'Sign in once' }).click()
   await page.waitForURL(url => !url.pathname.startsWith('/link'))
+  await arrived(page)
 }
 
 /** Makes an organisation, invites its people and signs each in with the mail that they get. */

@@ -102,7 +102,7 @@ describe('budget', () => {
   it('reads another file’s budgets, and tells what is wrong with it by line', async () => {
     call('a', 40_000)
     const file = join(machine.folder, 'job.yaml')
-    writeFileSync(file, 'budgets:\n  - { name: job, amount: "0.5", window: daily, zone: UTC, scope: global }\n')
+    writeFileSync(file, 'budgets:\n  - { name: job, amount: "0.5", window: rolling 7d, zone: UTC, scope: global }\n')
     expect((await machine.run(['budget', file])).code).toBe(3)
     writeFileSync(file, 'budgets:\n  - { name: job, amount: much }\n')
     const wrong = await machine.run(['budget', file])
