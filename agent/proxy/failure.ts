@@ -11,7 +11,7 @@ export function bodyOf({ type, message }: Failure, protocol: Protocol | undefine
   return JSON.stringify({ type: 'error', error: { type, message, param: null, code: type } })
 }
 
-/** Answers, unless an answer has begun. 402 is shown once by every client that was tried, and not tried again. */
+/** Answers, unless an answer has begun. */
 export function fail(response: ServerResponse, failure: Failure, protocol?: Protocol): void {
   if (response.headersSent || response.destroyed) {
     response.destroy()

@@ -108,6 +108,13 @@ function refuseSwitch(socket: Duplex, message: string): void {
   )
 }
 
+/** What each client shows once and does not try again (measured): 402, but Codex tries a 402 again and a 400 not. */
+const stoppedFor = ({ client }: Who, message: string) => ({
+  status: client === 'codex' ? 400 : 402,
+  type: 'holdpoint_boundary',
+  message,
+})
+
 type Seen = { metered: number; untold: number; unread: number }
 
 async function handle(
@@ -127,7 +134,7 @@ async function handle(
     const decided = await router.decide(target, who, isReadable ? read.body : undefined)
     if (decided.stop) {
       if (!read.whole) request.resume()
-      return fail(response, { status: 402, type: 'holdpoint_boundary', message: decided.stop.text }, target.protocol)
+      return fail(response, stoppedFor(who, decided.stop.text), target.protocol)
     }
     upload = { body: decided.body ?? read.body, ...(read.whole ? {} : { left: request }) }
   }
