@@ -21,7 +21,7 @@ const COMMON = {
 }
 
 /**
- * Writes `holdpoint.cjs`, `hook.cjs`, `meta.json` (esbuild's account of what is in them) and `manifest.json`
+ * Writes `holdpoint.cjs`, `hook.cjs`, `statusline.cjs`, `meta.json` (esbuild's account of what is in them) and `manifest.json`
  * {version, sha256, bytes} of holdpoint.cjs. The same sources give the same bytes.
  * @param {{ root?: string, out?: string }} [places] the project's folder and the output folder
  * @returns {Promise<{ version: string, sha256: string, bytes: number }>}
@@ -30,13 +30,19 @@ export async function buildConnector({ root = ROOT, out = path.join(root, 'agent
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
   const define = { __HOLDPOINT_VERSION__: JSON.stringify(version) }
   const hook = await bundle(root, 'agent/hook/main.ts', 'hook.cjs', define)
-  const withHook = { ...define, __HOOK_SOURCE__: JSON.stringify(hook.text), ...(await opencodeTexts(root)) }
+  const statusLine = await bundle(root, 'agent/statusline/main.ts', 'statusline.cjs', define)
+  const programs = {
+    __HOOK_SOURCE__: JSON.stringify(hook.text),
+    __STATUSLINE_SOURCE__: JSON.stringify(statusLine.text),
+  }
+  const withHook = { ...define, ...programs, ...(await opencodeTexts(root)) }
   const cli = await bundle(root, 'agent/cli.ts', 'holdpoint.cjs', withHook)
   const bytes = Buffer.from(cli.text)
   const manifest = { version, sha256: crypto.createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
-  const meta = { 'holdpoint.cjs': cli.meta, 'hook.cjs': hook.meta }
+  const meta = { 'holdpoint.cjs': cli.meta, 'hook.cjs': hook.meta, 'statusline.cjs': statusLine.meta }
   fs.mkdirSync(out, { recursive: true })
   replace(path.join(out, 'hook.cjs'), hook.text, 0o755)
+  replace(path.join(out, 'statusline.cjs'), statusLine.text, 0o755)
   replace(path.join(out, 'holdpoint.cjs'), cli.text, 0o755)
   replace(path.join(out, 'meta.json'), json(meta))
   replace(path.join(out, 'manifest.json'), json(manifest))

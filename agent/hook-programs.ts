@@ -11,6 +11,9 @@ export function hookPrograms(home: Home): string[] {
   return basename(home.root) === '.holdpoint' ? [plain] : [plain, join(home.bin, 'holdpoint-hook.cjs')]
 }
 
+/** Where the program for Claude Code's status line lies. */
+export const statusLineProgram = (home: Home): string => join(home.bin, 'statusline.cjs')
+
 /** What an install would write now: the daemon's address and token, and the program beside it run by this very Node. */
 export function hookInstall(
   home: Home,

@@ -14,6 +14,7 @@ import { install } from './install.ts'
 import { join } from './join.ts'
 import { leave } from './leave.ts'
 import { proxy, proxyStatus } from './proxy.ts'
+import { statusLineInstall, statusLineStatus, statusLineUninstall } from './statusline.ts'
 import { teamPreview, teamStatus, teamSync, teamWeb } from './team.ts'
 import { telemetry } from './telemetry.ts'
 import { version } from './version.ts'
@@ -23,7 +24,10 @@ import { waiting } from './waiting.ts'
 export const COMMANDS: readonly { heading: string; commands: readonly Command[] }[] = [
   { heading: 'Setting up', commands: [install, join, leave, hooksInstall, hooksUninstall, hooksStatus] },
   { heading: 'What is held', commands: [waiting, approve, deny, explain] },
-  { heading: 'Rules and figures', commands: [boundariesStatus, promote, demote, figures] },
+  {
+    heading: 'Rules and figures',
+    commands: [boundariesStatus, promote, demote, figures, statusLineInstall, statusLineUninstall, statusLineStatus],
+  },
   { heading: 'Spend', commands: [history, budget, telemetry] },
   { heading: 'The proxy', commands: [proxy, proxyStatus] },
   { heading: 'The organisation', commands: [teamStatus, teamSync, teamWeb, teamPreview] },

@@ -2,11 +2,11 @@ import { chmodSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { ensureDir, type Home, writeAtomic } from '#agent/home.ts'
-import { hookPrograms } from '#agent/hook-programs.ts'
+import { hookPrograms, statusLineProgram } from '#agent/hook-programs.ts'
 import type { Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { joinTeam, printJoined, readLine } from './join.ts'
-import { HOOK_SOURCE, VERSION } from './version.ts'
+import { HOOK_SOURCE, STATUSLINE_SOURCE, VERSION } from './version.ts'
 
 const NODE_LEAST = 20
 
@@ -106,10 +106,12 @@ export function installPrograms(home: Home): string[] {
   if (self !== realpathOr(program)) writeAtomic(home, program, readFileSync(self), 0o755)
   const hooks = hookPrograms(home)
   for (const hook of hooks) writeAtomic(home, hook, HOOK_SOURCE, 0o755)
+  const statusLine = statusLineProgram(home)
+  if (STATUSLINE_SOURCE !== undefined) writeAtomic(home, statusLine, STATUSLINE_SOURCE, 0o755)
   const windows = process.platform === 'win32'
   const wrapper = join(home.bin, windows ? 'holdpoint.cmd' : 'holdpoint')
   writeAtomic(home, wrapper, windows ? windowsWrapper(home) : wrapperText(home), 0o755)
-  return [wrapper, program, ...hooks]
+  return [wrapper, program, ...hooks, ...(STATUSLINE_SOURCE === undefined ? [] : [statusLine])]
 }
 
 /** The wrapper keeps the Node that installed it as a fallback: a shell without a version manager may find none. */

@@ -3,12 +3,16 @@ import { EXIT } from './exit.ts'
 
 declare const __HOLDPOINT_VERSION__: string | undefined
 declare const __HOOK_SOURCE__: string | undefined
+declare const __STATUSLINE_SOURCE__: string | undefined
 
 /** This build's version; `0.0.0` where the sources run without having been bundled. */
 export const VERSION = typeof __HOLDPOINT_VERSION__ === 'string' ? __HOLDPOINT_VERSION__ : '0.0.0'
 
 /** The text of the program that clients start, carried inside this one. */
 export const HOOK_SOURCE = typeof __HOOK_SOURCE__ === 'string' ? __HOOK_SOURCE__ : undefined
+
+/** The text of the program that Claude Code starts for its status line. */
+export const STATUSLINE_SOURCE = typeof __STATUSLINE_SOURCE__ === 'string' ? __STATUSLINE_SOURCE__ : undefined
 
 export const version: Command = {
   name: 'version',

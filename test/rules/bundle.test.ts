@@ -10,12 +10,14 @@ const PACKAGES = ['smol-toml', 'yaml', 'zod']
 const HOLDPOINT_BYTES = 1_500_000
 /** Started on every call of an agent: Node reads and compiles it each time. */
 const HOOK_BYTES = 24_000
+/** Started each time that the client draws its status line. */
+const STATUSLINE_FILES = /^agent\/(statusline\/|figures\/status-|hook\/|regular-file\.ts$)/
 const HOOK_FILES = /^(agent\/(hook|guard)\/|agent\/regular-file\.ts$|core\/)/
 
 type Meta = { inputs: Record<string, { bytes: number; imports: { path: string; external?: boolean }[] }> }
 
 let out: string
-let meta: Record<'holdpoint.cjs' | 'hook.cjs', Meta>
+let meta: Record<'holdpoint.cjs' | 'hook.cjs' | 'statusline.cjs', Meta>
 let manifest: { version: string; sha256: string; bytes: number }
 const read = (name: string) => readFileSync(path.join(out, name), 'utf8')
 
@@ -45,6 +47,7 @@ test('the connector carries no package but the known ones', () => {
 test('the connector needs nothing that is not in it, save Node itself', () => {
   expect(leftOutside(meta['holdpoint.cjs'])).toEqual([])
   expect(leftOutside(meta['hook.cjs'])).toEqual([])
+  expect(leftOutside(meta['statusline.cjs'])).toEqual([])
 })
 
 test('the connector carries nothing of the server', () => {
@@ -54,14 +57,17 @@ test('the connector carries nothing of the server', () => {
 
 test('the program that a client starts on every call is its own few files', () => {
   expect(Object.keys(meta['hook.cjs'].inputs).filter(file => !HOOK_FILES.test(file))).toEqual([])
+  expect(Object.keys(meta['statusline.cjs'].inputs).filter(file => !STATUSLINE_FILES.test(file))).toEqual([])
 })
 
-test('neither has grown past its budget', () => {
+test('none has grown past its budget', () => {
   expect(read('holdpoint.cjs').length).toBeLessThan(HOLDPOINT_BYTES)
   expect(read('hook.cjs').length).toBeLessThan(HOOK_BYTES)
+  expect(read('statusline.cjs').length).toBeLessThan(HOOK_BYTES)
 })
 
-test('the one file that is downloaded carries the other', () => {
+test('the one file that is downloaded carries the others', () => {
+  expect(read('holdpoint.cjs')).toContain(read('statusline.cjs').split('\n').slice(1, 4).join('\\n'))
   expect(read('holdpoint.cjs')).toContain(JSON.stringify(read('hook.cjs')).slice(40, 240))
 })
 
