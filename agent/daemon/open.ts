@@ -65,6 +65,7 @@ export function openRuntime(home: Home, { version, now, clientHome, adapters, so
   const planWindows = new PlanWindows({
     now,
     known: state.planWindows.values(),
+    look: () => statusLine.look(),
     keep: ({ left, resetsAt, observedAt, ...window }) => {
       const moments = { resetsAt: new Date(resetsAt).toISOString(), observedAt: new Date(observedAt).toISOString() }
       record(runtime, { kind: 'plan_window', ...window, left: formatMicros(left), ...moments })
@@ -103,11 +104,7 @@ export function openRuntime(home: Home, { version, now, clientHome, adapters, so
     budgetReadings: session => usage.budgetReadings(session),
     isBudgetRead: qualifier => usage.isBudgetRead(qualifier),
     planWindows,
-    planReadings: session => {
-      const seen = statusLine.look()
-      if (seen) planWindows.note(seen, 'status_line')
-      return planWindows.readings(plansOf(session))
-    },
+    planReadings: session => planWindows.readings(plansOf(session)),
     tagsOf: session => usage.attributedTo(session).tags,
     environmentHeld: said => usage.environment.heldBy(said),
     now,

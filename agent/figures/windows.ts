@@ -13,6 +13,8 @@ type Deps = {
   now(): number
   /** What the journal has, of before this start. */
   known: Iterable<PlanWindow>
+  /** What the status line has told since it was looked at last. */
+  look(): SeenPlan | undefined
   /** Chains a window, so that a restart does not forget how little was left. */
   keep(window: PlanWindow): void
   /** Something was told that cannot be, in words without figures of anybody's. */
@@ -86,6 +88,8 @@ export class PlanWindows {
   /** Every window that has not ended, read lately or not. */
   all(): PlanWindow[] {
     const now = this.deps.now()
+    const seen = this.deps.look()
+    if (seen) this.note(seen, 'status_line')
     return [...this.windows.values()].filter(({ resetsAt }) => resetsAt > now)
   }
 
