@@ -11,6 +11,13 @@ export type AnswerUsage = { id?: string; model: string; tokens: UsageTokens; tol
 /** A whole answer in one piece: far more than a model ever writes. */
 const ANSWER_MAX = 32 * 1024 * 1024
 
+/** What stands in the lines that tell of usage, the first line apart, which is always read. */
+const MARKERS: Readonly<Record<Protocol, string>> = {
+  messages: 'message_delta"',
+  responses: 'usage"',
+  chat: 'usage"',
+}
+
 type Json = Record<string, unknown>
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const member = (value: unknown, name: string): Json => {
@@ -36,7 +43,7 @@ export class AnswerReader {
     private readonly protocol: Protocol,
     isStream: boolean,
   ) {
-    this.lines = isStream ? new EventLines(json => this.takeEvent(json)) : undefined
+    this.lines = isStream ? new EventLines(MARKERS[protocol], json => this.takeEvent(json)) : undefined
   }
 
   take(chunk: Buffer): void {

@@ -18,14 +18,19 @@ const HOP_BY_HOP = new Set([
  * `prefix`: names that begin so are left out as well.
  */
 export function passedOn(raw: readonly string[], except: ReadonlySet<string>, prefix?: string): string[] {
-  const named = new Set<string>()
-  for (let i = 0; i < raw.length; i += 2)
-    if (raw[i]!.toLowerCase() === 'connection')
-      for (const name of raw[i + 1]!.split(',')) named.add(name.trim().toLowerCase())
-  const kept: string[] = []
+  const names: string[] = []
+  let named: Set<string> | undefined
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase()
-    if (HOP_BY_HOP.has(name) || named.has(name) || except.has(name)) continue
+    names.push(name)
+    if (name !== 'connection') continue
+    named ??= new Set()
+    for (const one of raw[i + 1]!.split(',')) named.add(one.trim().toLowerCase())
+  }
+  const kept: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = names[i / 2]!
+    if (HOP_BY_HOP.has(name) || named?.has(name) || except.has(name)) continue
     if (prefix !== undefined && name.startsWith(prefix)) continue
     kept.push(raw[i]!, raw[i + 1]!)
   }

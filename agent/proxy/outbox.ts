@@ -1,7 +1,7 @@
 /** Calls that the proxy has seen, on their way into the ledger: files that it leaves and the daemon takes in, running or not. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Home, readText, remove, writeAtomic } from '#agent/home.ts'
+import { ensureDir, type Home, readText, remove, writeAll } from '#agent/home.ts'
 import { ObservedCall } from '#agent/otlp/observed.ts'
 import type { Telemetry } from '#agent/otlp/telemetry.ts'
 
@@ -39,7 +39,7 @@ export class Outbox {
     const name = `${Date.now().toString(36)}-${process.pid}-${this.files++}.jsonl`
     const text = this.waiting.map(call => `${JSON.stringify(call)}\n`).join('')
     try {
-      writeAtomic(this.home, join(folderOf(this.home), name), text)
+      this.write(name, text)
       this.waiting = []
     } catch (error) {
       this.log(`usage could not be written, and is tried again: ${(error as Error).message}`)
@@ -49,6 +49,21 @@ export class Outbox {
       this.timer = setTimeout(() => this.flush(), 20 * GATHER_MS)
       this.timer.unref()
     }
+  }
+
+  /** Whole or not at all under its name. Plain writes: it survives a kill, and power loss takes what the client's records have. */
+  private write(name: string, text: string): void {
+    const { disk } = this.home
+    const folder = folderOf(this.home)
+    ensureDir(folder)
+    const path = join(folder, name)
+    const fd = disk.open(`${path}.new`, 'w', 0o600)
+    try {
+      writeAll(disk, fd, Buffer.from(text))
+    } finally {
+      disk.close(fd)
+    }
+    disk.rename(`${path}.new`, path)
   }
 }
 

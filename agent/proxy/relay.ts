@@ -1,7 +1,6 @@
 /** One request on its way to its upstream and back, byte for byte. */
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import { pipeline } from 'node:stream'
 import { AnswerReader, type AnswerUsage } from './answer-usage.ts'
 import { makeDecoder, UNREAD_ENCODINGS } from './decode.ts'
 import { fail } from './failure.ts'
@@ -69,7 +68,12 @@ export function relay(
   if (body !== undefined && left === undefined) up.end(body)
   else {
     if (body !== undefined) up.write(body)
-    pipeline(left ?? request, up, () => {})
+    const rest = left ?? request
+    rest.pipe(up)
+    // a client that has gone before it had sent all
+    rest.once('close', () => {
+      if (!rest.complete) up.destroy()
+    })
   }
 }
 
@@ -96,6 +100,17 @@ const hasBody = ({ method }: IncomingMessage) => method === 'POST' || method ===
 
 const NONE = new Set<string>()
 
+/** A stream whose first event comes late has its headers at once; else they go with it in one write. */
+function flushUnlessData(answer: IncomingMessage, response: ServerResponse): void {
+  let hasData = false
+  answer.once('data', () => {
+    hasData = true
+  })
+  setImmediate(() => {
+    if (!hasData && !response.destroyed) response.flushHeaders()
+  })
+}
+
 function giveBack(
   answer: IncomingMessage,
   response: ServerResponse,
@@ -112,14 +127,17 @@ function giveBack(
   if (decoder) answer.on('data', chunk => decoder.take(chunk as Buffer))
   response.sendDate = false
   response.writeHead(status, answer.statusMessage, passedOn(answer.rawHeaders, NONE))
-  // a stream whose first event comes late has its headers at once
-  response.flushHeaders()
-  pipeline(answer, response, error => {
+  answer.pipe(response)
+  flushUnlessData(answer, response)
+  answer.on('error', () => {})
+  // an answer that broke off is not made to look whole: its client's connection breaks off as well
+  answer.once('close', () => {
+    if (!answer.complete) response.destroy()
     const done = { status, headers: answer.headers }
     if (!reader) return heard.onEnd(done)
     if (!decoder) return heard.onEnd({ ...done, packed: answer.headers['content-encoding'] ?? '' })
     void decoder.end().then(() => {
-      const usage = reader.end(!error && answer.complete)
+      const usage = reader.end(answer.complete)
       heard.onEnd({ ...done, ...(usage ? { usage } : {}) })
     })
   })
