@@ -25,7 +25,7 @@ import { readRegular } from '#agent/regular-file.ts'
 const INPUT_MAX = 1024 * 1024
 const INPUT_MS = 2000
 /** The client draws anew with each message: what takes longer is said without. */
-const DAEMON_MS = 500
+const DAEMON_MS = 2000
 const WRAPPED_MS = 10_000
 const OUTPUT_MAX = 64 * 1024
 const LINE_MAX = 300
