@@ -1,6 +1,7 @@
+import { routesHere, stopsHere } from '#agent/proxy/standing.ts'
 import type { ScopedRule } from '#core/boundary/compile.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
-import { isUnsupported, requirementText } from '#core/boundary/shape.ts'
+import { type Action, isUnsupported, requirementText } from '#core/boundary/shape.ts'
 import type { FigureName } from '#core/figure.ts'
 import { ageMs } from '#core/fresh.ts'
 import { formatMicros } from '#core/money.ts'
@@ -71,7 +72,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
           ...(scope === 'local' && rule.require.kind === 'approver' ? ['answered on this machine, like ask'] : []),
           ...(rule.stage === 'shadow' ? ['in shadow: it records what it would have done'] : []),
           ...(rule.action === 'share' ? [shareWords(runtime, rule)] : []),
-          ...(rule.action === 'model_route' ? ['no routing is configured'] : []),
+          ...proxyWords(runtime, rule),
         ],
       }
     }),
@@ -98,9 +99,16 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
 
 /** By whom a rule is obeyed: by clients' hooks, by this daemon, or by nobody here. */
 function bindingOf(runtime: Runtime, rule: ScopedRule['rule']): 'hooks' | 'obeyed' | 'idle' {
-  if (rule.action === 'model_route') return 'idle'
+  if (rule.action === 'model_route') return routesHere(runtime.home, runtime.rules.inForce().local.routing).binding
   if (rule.action !== 'share') return 'hooks'
   return runtime.membership && mayHoldTeam(rule) ? 'obeyed' : 'idle'
+}
+
+function proxyWords({ home, rules }: Runtime, { action }: ScopedRule['rule']): string[] {
+  const { routing } = rules.inForce().local
+  if (action === 'model_route') return [routesHere(home, routing).words]
+  const stops = stopsHere(home, action as Action | undefined, routing)
+  return stops === undefined ? [] : [stops]
 }
 
 /** Uploads to the organisation are the one thing that leaves this machine: a rule about another destination has nothing to hold. */

@@ -256,3 +256,20 @@ describe('a hard stop', () => {
     expect((await send()).status).toBe(200)
   })
 })
+
+test('status says what a rule about routes comes to here: no routes, no proxy, observed only, or obeyed', async () => {
+  const { machine, world } = await routed(rule('ask'), { routes: '' })
+  const notes = async () =>
+    (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules[0] as {
+      notes: string[]
+      levels: { level: string }[]
+    }
+  expect((await notes()).notes).toContain('no routing is configured')
+  expect((await notes()).levels.map(({ level }) => level)).toContain('idle')
+  world.configure(`  mode: observe\n${ROUTES}`, rule('ask'))
+  expect((await notes()).notes.join()).toContain('only observe')
+  world.configure(`  mode: active\n${ROUTES}`, rule('ask'))
+  expect(await notes()).toMatchObject({ notes: [expect.stringContaining(`port ${world.proxy.port}`)], levels: [] })
+  await world.proxy.stop(0)
+  expect((await notes()).notes.join()).toContain('not running')
+})
