@@ -10,7 +10,7 @@ import { ANSWER_MAX_MS } from '#core/limits.ts'
 import { clientName } from './boundaries.ts'
 import { guardRefusalWords, revokedFailure } from './code-words.ts'
 import type { Command } from './command.ts'
-import { type DecisionRecord, entriesOf, figureWords, readHandle } from './decision.ts'
+import { actionWords, type DecisionRecord, entriesOf, figureWords, readHandle } from './decision.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 
 /** How long the daemon may take to look at an answer and chain it. */
@@ -22,7 +22,10 @@ export const approve: Command = {
   takes: '<id>',
   args: [1, 1],
   options: {
-    session: { type: 'boolean', help: 'for the rest of the session (at most a day), not only the next step' },
+    session: {
+      type: 'boolean',
+      help: 'for the rest of the session (at most a day; a route: a day), not only the next step',
+    },
     confirm: { type: 'boolean', help: 'show everything about what waits before asking' },
   },
   about:
@@ -43,10 +46,7 @@ export const approve: Command = {
     const unchecked = uncheckedBecause(readChain(process.pid))
     if (unchecked)
       terminal.note(`This system cannot be asked who started this command (${unchecked}); that is recorded.`)
-    confirmWord(
-      `Let it go on ${scope === 'step' ? 'for the next step' : 'for the rest of the session, at most a day'}?`,
-      'approve',
-    )
+    confirmWord(`Let it go on ${spanWords(scope, record)}?`, 'approve')
     const at = new Date().toISOString()
     const answer = {
       kind: 'local_answer',
@@ -64,11 +64,17 @@ export const approve: Command = {
     else
       terminal.line(
         scope === 'step'
-          ? 'Approved: the next step goes through, within a day.'
-          : `Approved for the rest of the session, until ${localTime(Date.parse(at) + ANSWER_MAX_MS)} at most.`,
+          ? `Approved: the next ${record.decision?.subject ? 'one' : 'step'} goes through, within a day.`
+          : `Approved ${record.decision?.subject ? 'for a day' : 'for the rest of the session'}, until ${localTime(Date.parse(at) + ANSWER_MAX_MS)} at most.`,
       )
     return EXIT.ok
   },
+}
+
+/** How long an answer would hold: a route or a destination has no session. */
+function spanWords(scope: 'step' | 'session', { decision }: DecisionRecord): string {
+  if (decision?.subject) return scope === 'step' ? 'once' : 'for a day'
+  return scope === 'step' ? 'for the next step' : 'for the rest of the session, at most a day'
 }
 
 /** @throws CommandFailure `NOT_FOUND` (exit 4) when the journal knows nothing of it */
@@ -144,7 +150,7 @@ function printQuestion(terminal: Terminal, { decision, handle }: DecisionRecord,
   if (!decision) return
   const rules = decision.rules.map(rule => rule.key).join(', ')
   terminal.line(
-    `${terminal.paint('bold', handle)}  ${rules}: ${clientName(decision.client)}, ${decision.action} in ${decision.project}`,
+    `${terminal.paint('bold', handle)}  ${rules}: ${clientName(decision.client)}, ${actionWords(decision)} in ${decision.project}`,
   )
   for (const figure of decision.figures) terminal.line(`  ${figureWords(figure)}`)
   if (!whole) return

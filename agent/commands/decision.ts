@@ -84,8 +84,24 @@ export function ceilingWords(until: readonly Ceiling[]): string {
     .join(' and ')
 }
 
-export const scopeWords = (scope: 'step' | 'session'): string =>
-  scope === 'step' ? 'for one step' : 'for the rest of the session'
+export function scopeWords(scope: 'step' | 'session', subject?: DecisionEntry['subject']): string {
+  if (subject !== undefined) return scope === 'step' ? 'once' : 'for a day'
+  return scope === 'step' ? 'for one step' : 'for the rest of the session'
+}
+
+/** What a decision is about that is not about its session: `claude-opus-4-1 → claude-opus-4-6`, `to team`. */
+export function subjectWords(subject: DecisionEntry['subject']): string | undefined {
+  if (subject === undefined) return undefined
+  return subject.kind === 'route'
+    ? plain(`${subject.from} → ${subject.to}`, 220)
+    : `to ${plain(subject.destination, 40)}`
+}
+
+/** `continue`, or `model_route, claude-opus-4-1 → claude-opus-4-6`. */
+export function actionWords({ action, subject }: Pick<DecisionEntry, 'action' | 'subject'>): string {
+  const about = subjectWords(subject)
+  return about === undefined ? action : `${action}, ${about}`
+}
 
 /** @throws CommandFailure */
 export function readHandle(text: string): string {

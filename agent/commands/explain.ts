@@ -1,3 +1,4 @@
+import type { DecisionEntry } from '#agent/daemon/entry.ts'
 import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import type { Answer } from '#core/approval/answer.ts'
 import { fromUtf8 } from '#core/bytes.ts'
@@ -7,7 +8,15 @@ import { readDecision } from './approve.ts'
 import { clientName } from './boundaries.ts'
 import { answerRefusalWords, endedWords, guardRefusalWords, methodWords } from './code-words.ts'
 import type { Command } from './command.ts'
-import { ceilingWords, type DecisionRecord, entriesOf, figureWords, readHandle, scopeWords } from './decision.ts'
+import {
+  actionWords,
+  ceilingWords,
+  type DecisionRecord,
+  entriesOf,
+  figureWords,
+  readHandle,
+  scopeWords,
+} from './decision.ts'
 import { EXIT } from './exit.ts'
 import { nowWords, outcomeWords } from './outcome-words.ts'
 
@@ -32,7 +41,7 @@ function printDecision(terminal: Terminal, record: DecisionRecord): void {
   terminal.line(terminal.paint('bold', `${record.handle}  ${outcomeWords(record, Date.now())}`))
   if (decision) {
     terminal.line(
-      `${clientName(decision.client)}, ${decision.action} in ${decision.project}, ${localTime(decision.at)}`,
+      `${clientName(decision.client)}, ${actionWords(decision)} in ${decision.project}, ${localTime(decision.at)}`,
     )
     terminal.line(
       `session ${decision.session}${decision.agent ? `, agent ${decision.agent}` : ''}, user ${decision.user}`,
@@ -67,7 +76,7 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
     const did = {
       passed: 'It was let through.',
       asked: 'It was put to the person at the agent’s own prompt.',
-      refused: 'It was refused.',
+      refused: heldWords(decision.subject),
       released: 'It went on under an answer given before.',
     }[decision.did]
     say(
@@ -88,10 +97,10 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
         : `with the command at ${plain(answer.tty ?? 'a terminal', 60)}${answer.chain ? ` (${answer.chain.map(name => plain(name, 40)).join(' < ')})` : ''}`
     say(
       answer.at,
-      `${decision?.user ?? 'The user of this machine'} let it go on ${scopeWords(answer.scope)}, ${where}.`,
+      `${decision?.user ?? 'The user of this machine'} let it go on ${scopeWords(answer.scope, decision?.subject)}, ${where}.`,
     )
   }
-  for (const { at, ok, why, jws } of entriesOf(record, 'answer')) say(at, answerWords(jws, ok, why))
+  for (const { at, ok, why, jws } of entriesOf(record, 'answer')) say(at, answerWords(jws, ok, why, decision?.subject))
   for (const { at, why } of entriesOf(record, 'answer_refused'))
     say(at, `An answer was refused here: ${answerRefusalWords(why)}.`)
   for (const { at } of entriesOf(record, 'declined')) say(at, 'The person declined at the agent’s own prompt.')
@@ -125,7 +134,7 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
           ? ' That time is over.'
           : ''
     out.push(
-      `The answer ${end === '' ? 'holds' : 'held'} ${scopeWords(grant.scope)}${limit ? ` while ${limit}` : ''}${grant.notAfter ? `, until ${localTime(grant.notAfter)} at the latest` : ''}.${end}`,
+      `The answer ${end === '' ? 'holds' : 'held'} ${scopeWords(grant.scope, decision?.subject)}${limit ? ` while ${limit}` : ''}${grant.notAfter ? `, until ${localTime(grant.notAfter)} at the latest` : ''}.${end}`,
     )
   }
   if (request?.state === 'denied' && request.standsUntil)
@@ -137,6 +146,14 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
   return [...out, ...nowWords(record)]
 }
 
+/** What became of what was held. */
+function heldWords(subject: DecisionEntry['subject']): string {
+  if (subject === undefined) return 'It was refused.'
+  return subject.kind === 'route'
+    ? 'It was held: the request went on with its own model.'
+    : 'It was held: nothing was sent.'
+}
+
 const HOW: Record<string, string> = { web: 'in the web app', 'team-cli': 'with the command', passkey: 'with a passkey' }
 const howWords = (how: string): string => HOW[how] ?? plain(how, 40)
 
@@ -145,7 +162,7 @@ const signInTime = (authnAt: string): string =>
   Date.parse(authnAt) === UNDATED_SIGN_IN.getTime() ? '(the provider does not say when)' : localTime(authnAt)
 
 /** The daemon verified the answer when it came (`ok`); here it is only read. */
-function answerWords(jws: string, ok: boolean, why: string | undefined): string {
+function answerWords(jws: string, ok: boolean, why: string | undefined, subject: DecisionEntry['subject']): string {
   let answer: Answer
   try {
     answer = JSON.parse(fromUtf8(parseJws(jws).payload)) as Answer
@@ -156,7 +173,7 @@ function answerWords(jws: string, ok: boolean, why: string | undefined): string 
     const marks = [self ? 'their own request' : '', demo ? 'demo sign-in' : ''].filter(Boolean)
     return `${plain(name, 80)} (${plain(role, 40)}, ${howWords(how)}, signed in with ${methodWords(method)} ${signInTime(authnAt)}${marks.length > 0 ? `, ${marks.join(', ')}` : ''})`
   })
-  const did = answer.decision === 'approve' ? `let it go on ${scopeWords(answer.scope)}` : 'denied it'
+  const did = answer.decision === 'approve' ? `let it go on ${scopeWords(answer.scope, subject)}` : 'denied it'
   const limit = ceilingWords(answer.until)
   const text = `${who.join(' and ')} ${did}${limit ? ` while ${limit}` : ''}.`
   return ok ? text : `${text} The answer was not accepted here: ${answerRefusalWords(why ?? '')}.`

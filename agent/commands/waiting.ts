@@ -1,4 +1,4 @@
-import type { ReadFigure } from '#agent/daemon/entry.ts'
+import type { DecisionEntry, ReadFigure } from '#agent/daemon/entry.ts'
 import { askDaemon } from '#agent/daemon-client.ts'
 import { localTime } from '#agent/terminal.ts'
 import type { CrossedFigure } from '#core/approval/request.ts'
@@ -8,13 +8,14 @@ import { clientName } from './boundaries.ts'
 import { answerRefusalWords, revokedLine } from './code-words.ts'
 import type { Command } from './command.ts'
 import { statusOrNothing } from './daemon.ts'
-import { figureWords } from './decision.ts'
+import { actionWords, figureWords } from './decision.ts'
 import { EXIT } from './exit.ts'
 
 type Waiting = {
   handle: string
   rules: string[]
-  action: string
+  action: DecisionEntry['action']
+  subject?: DecisionEntry['subject']
   client: string
   session: string
   figures: (ReadFigure | CrossedFigure)[]
@@ -48,13 +49,14 @@ export const waiting: Command = {
     list.forEach((one, i) => {
       if (i > 0) terminal.line()
       terminal.line(
-        `${terminal.paint('bold', one.handle)}  ${one.rules.join(', ')}: ${clientName(one.client)}, ${one.action}`,
+        `${terminal.paint('bold', one.handle)}  ${one.rules.join(', ')}: ${clientName(one.client)}, ${actionWords(one)}`,
       )
       for (const figure of one.figures) terminal.line(`  ${figureWords(figure)}`)
       terminal.line(
         `  ${one.role ? `waiting for ${roleWords(one.role)}` : one.state}, since ${localTime(one.since)}${one.expiresAt ? `, until ${localTime(one.expiresAt)}` : ''}`,
       )
-      if (one.state === 'waiting here') terminal.line(`  \`holdpoint approve ${one.handle}\` lets the next step go on`)
+      if (one.state === 'waiting here')
+        terminal.line(`  \`holdpoint approve ${one.handle}\` lets the next ${one.subject ? 'one' : 'step'} go on`)
       else if (one.refused)
         terminal.line(`  an answer came and is not accepted here: ${answerRefusalWords(one.refused)}`)
       else if (one.sent === false) terminal.line('  not sent yet: the control plane could not be reached')
