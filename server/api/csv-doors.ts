@@ -15,7 +15,7 @@ import { readSpendQuery, spendSheet } from '../features/spend/sheet.ts'
 import { statementSheet, statementsSheet } from '../features/statement/sheet.ts'
 import { errorResponse } from './connector-route.ts'
 import { FOCUS_FORMATS, focusAsked, focusResponse } from './focus-file.ts'
-import { oneOf } from './query.ts'
+import { oneOf, refuseOthers } from './query.ts'
 
 export type Sheet = { columns: readonly string[]; rows: readonly (readonly CsvValue[])[] }
 type Ctx = FeatureContext<MemberActor>
@@ -181,7 +181,10 @@ function readFilter(query: URLSearchParams): EvidenceFilter {
 }
 
 /** The report as on its page: `from`, `to`, `by`, `step`, `basis`, and `filter=<dimension>:<value>` any number of times. */
-export const spendCsv = csvDoor('spend', (ctx, query) => spendSheet(ctx, readSpendQuery(query)))
+export const spendCsv = csvDoor('spend', (ctx, query) => {
+  refuseOthers(query, ['org', 'from', 'to', 'by', 'step', 'basis', 'filter'])
+  return spendSheet(ctx, readSpendQuery(query))
+})
 
 /** Providers' invoices, each beside our own figures. */
 export const invoicesCsv = csvDoor('invoices', invoicesSheet)
@@ -190,13 +193,11 @@ export const invoicesCsv = csvDoor('invoices', invoicesSheet)
 export const invoiceCsv = csvDoor('invoice', invoiceSheet)
 
 /** Usage of a `month`, or of days `from` and `to`, as FOCUS rows: the same file as programs read at /api/v1/focus. */
-export const focusFile = fileDoor(async (ctx, query, request) =>
-  focusResponse(await focusExport(ctx, focusAsked(query)), {
-    format: oneOf(query, 'format', FOCUS_FORMATS),
-    org: ctx.actor.orgSlug,
-    request,
-  }),
-)
+export const focusFile = fileDoor(async (ctx, query, request) => {
+  refuseOthers(query, ['org', 'month', 'from', 'to', 'closed', 'format'])
+  const format = oneOf(query, 'format', FOCUS_FORMATS)
+  return focusResponse(await focusExport(ctx, focusAsked(query)), { format, org: ctx.actor.orgSlug, request })
+})
 
 /** One statement's lines: `tenant` and `month`. They add up as on its page. */
 export const statementCsv = csvDoor('statement', statementSheet)

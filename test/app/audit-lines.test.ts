@@ -127,7 +127,7 @@ const EXAMPLES: Example[] = [
       basis: 'equivalent',
       used: '380.5',
     },
-    'monthly, tenant acme: 50 %, 75 % of 500 USD, 380.5 USD used, window monthly:2026-11@UTC',
+    'monthly, tenant acme: 50 %, 75 % of 500 USD, 380.5 USD used, in November 2026 by the clock of UTC',
   ],
   [
     'budget.reservation_overrun',

@@ -4,7 +4,7 @@ import { StatTile } from '#app/_ui/stat-tile.tsx'
 import { moneyText } from '#core/spend/round.ts'
 import { figureOfShown, type Report } from './spend/figures.ts'
 
-type Props = { org: string; report: Report; fullest: { name: string; usedPct: number } | null }
+type Props = { org: string; report: Report; fullest: { name: string; usedPct: number } | 'not_counted' | null }
 
 /** What was spent this month, and the budget of which the largest part is used. */
 export function SpendTile({ org, report, fullest }: Props) {
@@ -15,7 +15,9 @@ export function SpendTile({ org, report, fullest }: Props) {
       value={moneyText(amount, { currency: report.currency })}
       href={`/${org}/spend`}
       note={
-        fullest ? (
+        fullest === 'not_counted' || (fullest && report.total.calls === 0 && fullest.usedPct === 0) ? (
+          'no budget was counted yet'
+        ) : fullest ? (
           <>
             <Name className="max-w-24">{fullest.name}</Name> {formatPercent(fullest.usedPct / 100)} used
           </>

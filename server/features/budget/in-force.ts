@@ -7,7 +7,7 @@ import type { Tx } from '../../db.ts'
 import { storedPayload } from '../../keys/stored.ts'
 import { keptValues } from '../kept.ts'
 
-export type InForce = Pick<ReturnType<typeof readSpend>, 'budgets' | 'tags'> & {
+export type InForce = Pick<ReturnType<typeof readSpend>, 'budgets' | 'tags' | 'covered'> & {
   version: number
   exchange: ExchangeRates
   /** Rules that read a budget, each with its name; empty for a rule that reads every one. */
@@ -24,7 +24,8 @@ export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
     orderBy: { version: 'desc' },
     select: { version: true, digest: true },
   })
-  if (!newest) return { version: 0, budgets: [], tags: {}, exchange: new Map(), budgetRules: new Map() }
+  if (!newest)
+    return { version: 0, budgets: [], tags: {}, covered: undefined, exchange: new Map(), budgetRules: new Map() }
   const { version, digest } = newest
   const key = `${orgId} ${version} ${digest}`
   const held = kept.get(key)
@@ -34,10 +35,17 @@ export async function budgetsInForce(tx: Tx, orgId: string): Promise<InForce> {
     select: { jws: true },
   })
   const set = storedPayload<RuleSet>(jws)
-  const { budgets, tags: lists, renames, exchange } = readSpend(set)
+  const { budgets, tags: lists, renames, exchange, covered } = readSpend(set)
   // a budget for each value has one for what values are called now
   const tags = renamedLists(renameMap(renames), lists)
-  return kept.put(key, { version, budgets, tags, exchange: compileExchange(exchange), budgetRules: readersOf(set) })
+  return kept.put(key, {
+    version,
+    budgets,
+    tags,
+    covered,
+    exchange: compileExchange(exchange),
+    budgetRules: readersOf(set),
+  })
 }
 
 function readersOf({ boundaries }: RuleSet): Map<string, string> {

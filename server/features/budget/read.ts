@@ -85,8 +85,11 @@ export async function listBudgets(ctx: Ctx) {
   }
 }
 
+/** `not_counted`: there are budgets, and none of theirs was counted in its present window. */
+export type Fullest = { name: string; usedPct: number; at: Date } | 'not_counted' | null
+
 /** The budget, or one value's share, of which the largest part is used, at the last count: cheap enough for every look. */
-export async function fullestBudget(ctx: Ctx): Promise<{ name: string; usedPct: number; at: Date } | null> {
+export async function fullestBudget(ctx: Ctx): Promise<Fullest> {
   const { orgId } = ctx.actor
   const { budgets } = await budgetsInForce(ctx.db, orgId)
   if (budgets.length === 0) return null
@@ -106,7 +109,7 @@ export async function fullestBudget(ctx: Ctx): Promise<{ name: string; usedPct: 
       .map(({ used, at }) => ({ name: budget.name, at, limit, used: parseDecimal(used)! }))
   })
   const found = fullest(uses)
-  return found ? { name: found.name, usedPct: usedPct(found).value / MICROS_PER_UNIT, at: found.at } : null
+  return found ? { name: found.name, usedPct: usedPct(found).value / MICROS_PER_UNIT, at: found.at } : 'not_counted'
 }
 
 /** One budget with what was spent on each day of its window: the days add up to what is used. */

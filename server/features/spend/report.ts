@@ -15,6 +15,7 @@ import { type Covered, totalOf, type UsageTotal } from '#core/usage/bucket.ts'
 import type { FeatureContext } from '../context.ts'
 import { type Billing, billingOf, inBilling, type ReportCurrency, sumShown } from './currency.ts'
 import { figuresSeenIn } from './grant.ts'
+import { demandKnown } from './keys.ts'
 import { type Period, type PeriodText, readPeriod, type Step } from './period.ts'
 import { type Seen, sumUsage, WITHHELD } from './sums.ts'
 
@@ -82,6 +83,7 @@ export async function spendReport(ctx: Ctx, asked: ReportAsked): Promise<Report>
     ctx.db.organisation.findUniqueOrThrow({ where: { id: orgId }, select: { timeZone: true, currency: true } }),
   ])
   const filter = filterOf(asked.filter ?? {}, seen)
+  await demandKnown(ctx, [by, ...(Object.keys(filter) as Dimension[])])
   const period = await readPeriod(ctx.db, zone, asked)
   const most = step && STEP_DAYS[step]
   if (most !== undefined && period.to.getTime() - period.from.getTime() > most * 24 * 3600_000)
@@ -119,7 +121,7 @@ function dimensionOf(word: string): Dimension {
   const by = parseDimension(word)
   if (by === undefined || by === 'day' || by === 'month')
     throw new AppError('BAD_INPUT', 'There is no such thing to group by.', {
-      remedy: 'Use a tag, client, provider, model, machine or member; cut days and months by steps.',
+      remedy: 'Use a tag, client, provider, model, machine, member or cover; cut days and months by steps.',
     })
   return by
 }

@@ -16,10 +16,10 @@ import {
 import { notify } from '../../bus.ts'
 import type { Tx } from '../../db.ts'
 import { crypto } from '../../keys/crypto.ts'
+import { budgetsInForce } from '../budget/in-force.ts'
 import type { FeatureContext } from '../context.ts'
 import { type Happening, recordEvidence } from '../evidence.ts'
 import { demandRate } from '../rate.ts'
-import { spendInForce } from './in-force.ts'
 import { keepDays, makeMonths } from './keep.ts'
 import { type PricedDay, priceDay, signedCovers } from './price-day.ts'
 import { type DayRates, ratesOfDays } from './rates.ts'
@@ -159,7 +159,7 @@ export async function takeDays(
     present.map(({ day }) => day),
     versions,
   )
-  const { covered } = await spendInForce(tx, machine.orgId)
+  const { covered } = await budgetsInForce(tx, machine.orgId)
   const taken: Taken[] = []
   const same: string[] = []
   for (const usageDay of present) {

@@ -298,12 +298,19 @@ describe('the report for programs', () => {
     expect((await get('?by=project', { 'if-none-match': etag })).status).toBe(200)
   })
 
-  it.each(['?filter=x', '?by=day', '?step=second', '?basis=free', '?groupby=model', '?from=yesterday', '?format=xml'])(
-    'refuses %s',
-    async query => {
-      expect((await refusal(await get(query))).status).toBe(400)
-    },
-  )
+  it.each([
+    '?filter=x',
+    '?by=day',
+    '?by=tennant',
+    '?filter=teem:core',
+    '?step=second',
+    '?basis=free',
+    '?groupby=model',
+    '?from=yesterday',
+    '?format=xml',
+  ])('refuses %s', async query => {
+    expect((await refusal(await get(query))).status).toBe(400)
+  })
 })
 
 it('a range is a month, or days with the last not in it', () => {

@@ -1,7 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { MemberActor } from '#core/actor.ts'
+import { type AppError, isAppError } from '#core/error.ts'
 import { etagOf, publishRuleSet } from '#server/features/rule-set.ts'
 import { spendKeys } from '#server/features/spend/keys.ts'
+import { spendReport } from '#server/features/spend/report.ts'
 import { takeUsage } from '#server/features/usage/take.ts'
 import { useDatabase } from '../../support/db.ts'
 import { actorOf, contextOf, makeMachine, makeOrganisation, type TestOrganisation } from '../../support/makers.ts'
@@ -45,6 +47,29 @@ it('keys of the lists in force and of usage from before are told, and the first 
   expect(found.firstMonth).toBe('2026-09')
   expect(found.lists).toContainEqual({ key: 'team', values: ['core'] })
   expect(found.budgets.map(({ name, window }) => [name, window.kind])).toEqual([['monthly', 'monthly']])
+})
+
+const report = (asked: { by: string; filter?: Record<string, string[]> }, actor = owner) =>
+  spendReport(contextOf(db.prisma, actor, NOW), { from: '2026-09-01', to: '2026-12-01', ...asked })
+
+it.each([
+  [{ by: 'tennant' }, 'tennant'],
+  [{ by: 'tag:teem' }, 'teem'],
+  [{ by: 'tenant', filter: { teem: ['core'] } }, 'teem'],
+])(
+  'a report of %j is refused with what there is, never answered as if nothing were attributed',
+  async (asked, word) => {
+    const refusal = await report(asked).catch((error: unknown) => error)
+    expect(isAppError(refusal) && refusal.code).toBe('BAD_INPUT')
+    const { message, remedy, details } = refusal as AppError
+    expect(message).toContain(`There is no tag ${word}`)
+    expect(details!.tags).toEqual(['tenant', 'project', 'team', 'squad'])
+    for (const known of ['tenant', 'squad', 'client', 'member', 'cover']) expect(remedy).toContain(known)
+  },
+)
+
+it('a tag that is listed and not used, or used and listed no more, is reported by', async () => {
+  for (const by of ['team', 'tag:squad', 'project']) expect((await report({ by })).rows.length).toBeGreaterThan(0)
 })
 
 it('another organisation’s usage and lists are not in it', async () => {

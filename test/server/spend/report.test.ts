@@ -15,6 +15,7 @@ import {
   makeMachine,
   makeMember,
   makeOrganisation,
+  publish,
   type TestMachine,
   type TestOrganisation,
 } from '../../support/makers.ts'
@@ -79,6 +80,8 @@ beforeAll(async () => {
   await db.prisma.tenant.create({
     data: { id: 'ten_report', orgId: org.id, key: 'acme', name: 'Acme Ltd', contactEmail: 'a@acme.test' },
   })
+  // a tag that no usage has
+  await publish(db.prisma, org, 'tags: { team: [core] }\n')
   const below = numbers(7)
   machines = []
   for (const [i, member] of [dana, dana, kim].entries()) {
@@ -114,7 +117,7 @@ const refused = async (work: Promise<unknown>) => {
   }
   return 'given'
 }
-const KEYS = ['tenant', 'project', 'tag:team', 'client', 'provider', 'model', 'machine', 'member']
+const KEYS = ['tenant', 'project', 'tag:team', 'client', 'provider', 'model', 'machine', 'member', 'cover']
 
 describe('totals', () => {
   it.each(KEYS)('by %s the rows add up to the total, and the total is the ledger’s', async by => {

@@ -72,8 +72,7 @@ it('an address never widens what is read: no filter is left out, and one of a na
   const values = async (query: string) =>
     (await spendReport(owner, readSpendQuery(new URLSearchParams(query)))).rows.flatMap(({ value }) => value ?? [])
   expect(await values('filter=tenant:acme&filter=tag:tenant:b')).toEqual(['acme', 'b'])
-  expect(await values('filter=constructor:x')).toEqual([])
-  for (const name of ['__proto__', 'toString'])
+  for (const name of ['__proto__', 'toString', 'constructor'])
     await expect(values(`filter=${name}:x`), name).rejects.toMatchObject({ code: 'BAD_INPUT' })
   await expect(values(`${'filter=tenant:acme&'.repeat(200)}filter=model:x`)).rejects.toMatchObject({
     code: 'BAD_INPUT',

@@ -2,6 +2,7 @@ import { formatPlural } from '#app/_ui/format.ts'
 import type { Ceiling, SessionMethod } from '#core/approval/answer.ts'
 import { ceilingText } from '#core/approval/describe.ts'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
+import { isDay, isMonth, monthWords } from '#core/day.ts'
 import type { EvidenceKind } from '#core/evidence/entry.ts'
 import type { Json } from '#core/json.ts'
 import { methodName } from '#core/permission.ts'
@@ -26,6 +27,23 @@ function budgetOf(of: unknown): string {
   return Object.entries(of)
     .map(([key, value]) => `, ${key} ${String(value)}`)
     .join('')
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
+const dayLine = (day: string) => (isDay(day) ? DAY.format(new Date(day)) : day)
+
+/** A budget's window as people call it: `November 2026 by the clock of Europe/Amsterdam`. */
+function windowLine(id: string): string {
+  const [, kind, period, zone] = /^([a-z]+(?:-\d+d)?):([^@]+)@(.+)$/.exec(id) ?? []
+  if (kind === undefined || period === undefined) return `window ${id}`
+  const rolling = /^rolling-(\d+)d$/.exec(kind)?.[1]
+  const words: Record<string, string> = {
+    daily: dayLine(period),
+    weekly: `the week from ${dayLine(period)}`,
+    monthly: isMonth(period) ? monthWords(period) : period,
+    quarterly: period.replace(/^(\d+)-Q(\d)$/, 'quarter $2 of $1'),
+  }
+  return `in ${rolling ? `${rolling} days, rolling` : (words[kind] ?? period)} by the clock of ${zone}`
 }
 
 /** From what to what; nothing where the reader does not see these figures. */
@@ -128,7 +146,7 @@ const LINES: Record<EvidenceKind, (row: Row) => readonly Part[]> = {
   'budget.step_reached': ({ data }) => [
     `${text(data.budget)}${budgetOf(data.of)}: ${Array.isArray(data.steps) ? data.steps.map(step => `${text(step)} %`).join(', ') : ''} of ${text(data.amount)} ${text(data.currency)}`,
     data.used !== undefined && `${text(data.used)} ${text(data.currency)} used`,
-    `window ${text(data.window)}`,
+    windowLine(String(data.window)),
   ],
   'budget.reservation_overrun': ({ subject, data }) => [
     `${text(data.budget)}, by ${who(subject)}`,

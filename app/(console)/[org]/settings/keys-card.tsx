@@ -6,6 +6,7 @@ import { KeyValue } from '#app/_ui/key-value.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { CsvLink } from '../csv-link.tsx'
 import type { Settings } from '../outputs.ts'
 import { RotateKey } from './rotate-key.tsx'
 import { type ShownKey, shownKeys } from './setting-words.ts'
@@ -52,9 +53,12 @@ export function KeysCard({ org, settings, mayRotate }: { org: string; settings: 
       id="keys"
       title="Keys"
       aside={
-        <Pill state="neutral">
-          {root.custody === 'server' ? 'attested by the control plane' : 'held by the owners'}
-        </Pill>
+        <>
+          <Pill state="neutral">
+            {root.custody === 'server' ? 'attested by the control plane' : 'held by the owners'}
+          </Pill>
+          <CsvLink org={org} list="keys" />
+        </>
       }
       note={
         root.custody === 'server'

@@ -15,7 +15,7 @@ import { TextInput } from '#app/_ui/text-input.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { API_TOKEN_DAYS, API_TOKEN_DAYS_MAX } from '#core/limits.ts'
 import { errorDetails, errorRemedy } from '../app-error.ts'
-import { againAt } from '../sign-in-again.tsx'
+import { againAt, SignInAgain, type TooOld } from '../sign-in-again.tsx'
 
 const LASTS = [
   { value: '30', label: '30 days' },
@@ -25,7 +25,7 @@ const LASTS = [
 ]
 
 /** Makes a token and shows it once, with a call to try it by. */
-export function MakeToken({ org, origin }: { org: string; origin: string }) {
+export function MakeToken({ org, origin, tooOld }: { org: string; origin: string; tooOld?: TooOld | undefined }) {
   const router = useRouter()
   const form = useId()
   const [open, setOpen] = useState(false)
@@ -86,6 +86,9 @@ export function MakeToken({ org, origin }: { org: string; origin: string }) {
         </div>
       ) : (
         <form id={form} onSubmit={submit} className="grid gap-4" autoComplete="off">
+          {tooOld && !make.error && (
+            <SignInAgain tooOld={tooOld}>Making a token takes a sign-in of the last minutes.</SignInAgain>
+          )}
           <Field label="What it is for" hint="Shown in the list and nowhere else" required>
             <TextInput name="name" maxLength={80} placeholder="Import into the warehouse" />
           </Field>

@@ -134,6 +134,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ org: 
             tokens={tokens}
             maySee={seesEverybody(actor)}
             mayMake={may(actor, 'token.make')}
+            tooOld={tooOld && { why: tooOld.why, again: againAt(org, 'settings') }}
           />
           <MailCard mail={settings.mail} demoMailbox={demoMailbox} />
         </div>

@@ -6,7 +6,9 @@ import { formatPlural, NONE } from '#app/_ui/format.ts'
 import { Name } from '#app/_ui/name.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
+import { CsvLink } from '../csv-link.tsx'
 import type { ApiToken } from '../outputs.ts'
+import type { TooOld } from '../sign-in-again.tsx'
 import { EndToken } from './end-token.tsx'
 import { MakeToken } from './make-token.tsx'
 
@@ -17,10 +19,11 @@ type Props = {
   /** Reads the list at all: owners, admins and auditors. */
   maySee: boolean
   mayMake: boolean
+  tooOld: TooOld | undefined
 }
 
 /** Tokens by which the organisation's own programs read its spend: who made them, when they were used, and their end. */
-export function TokensCard({ org, origin, tokens, maySee, mayMake }: Props) {
+export function TokensCard({ org, origin, tokens, maySee, mayMake, tooOld }: Props) {
   const live = tokens.filter(token => token.live)
   const over = tokens.filter(token => !token.live)
   const columns = (isLive: boolean): Column<ApiToken>[] => [
@@ -78,7 +81,12 @@ export function TokensCard({ org, origin, tokens, maySee, mayMake }: Props) {
     <Card
       id="tokens"
       title="Tokens for programs"
-      aside={mayMake && live.length > 0 ? <MakeToken org={org} origin={origin} /> : undefined}
+      aside={
+        <>
+          {tokens.length > 0 && <CsvLink org={org} list="tokens" />}
+          {mayMake && live.length > 0 && <MakeToken {...{ org, origin, tooOld }} />}
+        </>
+      }
       note={
         live.length > 0 &&
         'A token ends with whoever made it: when they leave, lose the role admin or report their laptop lost. No token sees whose spend it was, or changes anything.'
@@ -90,7 +98,7 @@ export function TokensCard({ org, origin, tokens, maySee, mayMake }: Props) {
         <EmptyState
           icon={<TerminalSquare aria-hidden />}
           title="No program has a token"
-          action={mayMake ? <MakeToken org={org} origin={origin} /> : undefined}
+          action={mayMake ? <MakeToken {...{ org, origin, tooOld }} /> : undefined}
         >
           With one, your own programs read spend and its FOCUS export over the API: a data warehouse, a cost tool, a
           sheet. It changes nothing and sees nobody’s own figures.

@@ -10,6 +10,12 @@ export default function Loading() {
         <Skeleton className="h-4.5 w-28" />
         <Skeleton className="w-full max-w-xl" />
       </div>
+      <div className="mb-4 flex gap-5 overflow-hidden border-b pb-2.5">
+        {['w-20', 'w-14', 'w-20', 'w-16', 'w-12', 'w-16', 'w-20'].map((width, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: places of tabs, which never move
+          <Skeleton key={at} className={`${width} shrink-0`} />
+        ))}
+      </div>
       <div className="grid gap-4">
         <StatTiles count={4}>
           {['total', 'change', 'none', 'machines'].map(tile => (

@@ -19,11 +19,18 @@ import { keyName } from './words.ts'
 
 type List = AttributionInForce['lists'][number]
 type Value = List['values'][number]
-type Props = { org: string; lists: readonly List[]; base: Base; mayEdit: boolean }
+type Props = {
+  org: string
+  lists: readonly List[]
+  base: Base
+  mayEdit: boolean
+  /** A tenant's key that stands ready to be listed. */
+  ready?: string | undefined
+}
 type Asked = { edit: SpendEdit; title: string; description: string; danger?: boolean }
 
 /** The keys of tags and the values that may leave a machine. */
-export function ListsCard({ org, lists, base: current, mayEdit }: Props) {
+export function ListsCard({ org, lists, base: current, mayEdit, ready }: Props) {
   const [base, setBase] = useState(current)
   const [asked, setAsked] = useState<Asked>()
   const [renaming, setRenaming] = useState<{ key: string; value: string }>()
@@ -70,7 +77,13 @@ export function ListsCard({ org, lists, base: current, mayEdit }: Props) {
       <ul>
         {lists.map(list => (
           <li key={list.key} className="border-b px-4 py-3 last:border-b-0">
-            <KeyRow list={list} mayEdit={mayEdit} acts={acts} />
+            <KeyRow
+              key={list.key === 'tenant' ? ready : undefined}
+              list={list}
+              mayEdit={mayEdit}
+              acts={acts}
+              ready={list.key === 'tenant' ? ready : undefined}
+            />
           </li>
         ))}
       </ul>
@@ -113,9 +126,11 @@ type Acts = {
   removeKey(key: string): void
 }
 
-function KeyRow({ list, mayEdit, acts }: { list: List; mayEdit: boolean; acts: Acts }) {
+type KeyProps = { list: List; mayEdit: boolean; acts: Acts; ready: string | undefined }
+
+function KeyRow({ list, mayEdit, acts, ready = '' }: KeyProps) {
   const { key, standing, values, former } = list
-  const [value, setValue] = useState('')
+  const [value, setValue] = useState(ready)
   const [asked, setAsked] = useState(false)
   const word = value.trim()
   const error = !TAG_VALUE.test(word)
@@ -149,6 +164,7 @@ function KeyRow({ list, mayEdit, acts }: { list: List; mayEdit: boolean; acts: A
       )}
       {mayEdit && (
         <form
+          id={`new-${key}`}
           aria-label={`Add a ${key}`}
           className="flex flex-wrap items-start gap-2"
           onSubmit={event => {

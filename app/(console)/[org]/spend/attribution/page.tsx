@@ -27,7 +27,7 @@ const DAYS = 90
 export default async function AttributionPage({ params, searchParams }: Props) {
   const { org } = await params
   const actor = await requireActor(org)
-  const asked = await readAsked(searchParams, 'key', ...TRY_FIELDS)
+  const asked = await readAsked(searchParams, 'key', 'list', ...TRY_FIELDS)
   const call = await api()
   const [{ lists, rules, renames }, { zone }, current, machines, { members }, tenants] = await Promise.all([
     call.attribution.inForce({ org }),
@@ -47,7 +47,8 @@ export default async function AttributionPage({ params, searchParams }: Props) {
   ])
   const readOnly = whyReadOnly(actor)
   const base = { version: current.version, text: current.text, etag: current.etag }
-  const { key: _, ...tried } = asked
+  const { key: _, list, ...tried } = asked
+  const ready = tenants.find(({ key, listed }) => key === list && !listed)?.key
   return (
     <>
       <PageHeader
@@ -65,7 +66,7 @@ export default async function AttributionPage({ params, searchParams }: Props) {
         />
         <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1.4fr)_minmax(0,1fr)]">
           <div className="grid gap-4">
-            <ListsCard org={org} lists={lists} base={base} mayEdit={readOnly === undefined} />
+            <ListsCard org={org} lists={lists} base={base} mayEdit={readOnly === undefined} ready={ready} />
             <TenantsCard org={org} tenants={tenants} mayEdit={readOnly === undefined} />
           </div>
           <div className="grid gap-4">

@@ -2,6 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Pencil, Plus, Trash2, Users } from 'lucide-react'
+import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { useTRPC } from '#app/_client/trpc.tsx'
@@ -91,11 +92,21 @@ export function TenantsCard({
           {
             key: 'state',
             head: 'State',
-            cell: ({ listed, used }) =>
+            cell: ({ key, listed, used }) =>
               listed ? (
                 <Pill state="passed">listed</Pill>
               ) : (
-                <Pill state={used ? 'partly' : 'neutral'}>{used ? 'past usage only' : 'not listed yet'}</Pill>
+                <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+                  <Pill state={used ? 'partly' : 'neutral'}>{used ? 'past usage only' : 'not listed yet'}</Pill>
+                  {mayEdit && (
+                    <Link
+                      href={`?list=${encodeURIComponent(key)}#new-tenant`}
+                      className="link whitespace-nowrap text-sm"
+                    >
+                      List it
+                    </Link>
+                  )}
+                </span>
               ),
           },
           {

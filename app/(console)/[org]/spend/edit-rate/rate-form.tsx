@@ -100,9 +100,9 @@ export function RateForm({ org, draft: given, base: current, at, usedFrom, today
               <TextInput type="date" value={draft.from} onChange={event => set({ from: event.target.value })} />
             </Field>
             <Field
-              label="Ends on"
+              label="First day without it"
               optional
-              hint="The first day it does not hold; the list price follows, if there is one."
+              hint="By UTC; it holds to the end of the day before. The list price follows, if there is one."
             >
               <TextInput type="date" value={draft.until} onChange={event => set({ until: event.target.value })} />
             </Field>

@@ -1,0 +1,1 @@
+export { keysCsv as GET } from '#server/api/settings-csv-doors.ts'

@@ -1,0 +1,1 @@
+export { tokensCsv as GET } from '#server/api/settings-csv-doors.ts'
