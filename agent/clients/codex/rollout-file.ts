@@ -170,18 +170,18 @@ type Context = {
   found: FoundUsage & FoundCalls
 }
 
-/** How often the file of a thread that was started is looked for: it comes within moments, or never (`--ephemeral`). */
-const LOOKS_MAX = 100
+/** How long the file of a thread that was started is looked for: it comes within moments, or never (`--ephemeral`). */
+const LOOK_MS = 10 * 60_000
 const DAY_MS = 24 * 3600_000
 
 /** Names of the files of threads that a session has started, which lie in the folder of the day on which that was. */
 function startedFiles({ sessions }: Roots, state: CodexUsageState): string[] {
   if (sessions === undefined) return []
-  return Object.entries(state.started ?? {}).flatMap(([id, [atMs, looks]]) => {
+  return Object.entries(state.started ?? {}).flatMap(([id, [atMs, lookedMs]]) => {
     const folders = [0, -DAY_MS, DAY_MS].map(offset => join(sessions, ...localDay(atMs + offset)))
     const name = folders.flatMap(namesIn).find(one => partsOf(one)?.threadId === id)
-    if (name !== undefined || looks >= LOOKS_MAX) delete state.started![id]
-    else state.started![id] = [atMs, looks + 1]
+    if (name !== undefined || (lookedMs > 0 && Date.now() - lookedMs > LOOK_MS)) delete state.started![id]
+    else state.started![id] = [atMs, lookedMs || Date.now()]
     return name ?? []
   })
 }

@@ -61,7 +61,7 @@ export type CodexUsageState = UsageState &
     /** By name of the file: threads of one session, each in its own. */
     files: Record<string, FileMark>
     threads: Record<string, Thread>
-    /** Threads that these have started and whose files were not found yet: when, and how often they were looked for. */
+    /** Threads that these have started and whose files were not found yet: when, and since when they are looked for. */
     started?: Record<string, [number, number]>
     model?: string
     lastAtMs: number
