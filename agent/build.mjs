@@ -14,6 +14,8 @@ const COMMON = {
   format: 'cjs',
   target: 'node20',
   charset: 'utf8',
+  // shorter, and still a line a statement under its own names
+  minifySyntax: true,
   legalComments: 'inline',
   logLevel: 'warning',
   metafile: true,
@@ -56,13 +58,7 @@ export async function buildConnector({ root = ROOT, out = path.join(root, 'agent
  */
 export async function opencodeTexts(root = ROOT) {
   const folder = 'agent/clients/opencode/plugin'
-  const plugin = await bundle(
-    root,
-    `${folder}/plugin.ts`,
-    'holdpoint.js',
-    {},
-    { format: 'esm', minifySyntax: true, banner: {} },
-  )
+  const plugin = await bundle(root, `${folder}/plugin.ts`, 'holdpoint.js', {}, { format: 'esm', banner: {} })
   const tried = await bundle(root, `${folder}/try.ts`, 'try.cjs', {}, { banner: {} })
   return { __OPENCODE_PLUGIN__: JSON.stringify(plugin.text), __OPENCODE_TRY__: JSON.stringify(tried.text) }
 }

@@ -67,8 +67,10 @@ test('none has grown past its budget', () => {
 })
 
 test('the one file that is downloaded carries the others', () => {
-  expect(read('holdpoint.cjs')).toContain(read('statusline.cjs').split('\n').slice(1, 4).join('\\n'))
-  expect(read('holdpoint.cjs')).toContain(JSON.stringify(read('hook.cjs')).slice(40, 240))
+  // a text within a text: some of its characters stand there in another spelling
+  const spelled = (text: string) => text.replace(/[\\`$"'\s]|\\n/g, '')
+  const whole = spelled(read('holdpoint.cjs'))
+  for (const name of ['hook.cjs', 'statusline.cjs']) expect(whole).toContain(spelled(read(name)))
 })
 
 test('the same sources give the same bytes', async () => {
