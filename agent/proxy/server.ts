@@ -94,7 +94,8 @@ function strangerOf({ headers, socket, url }: IncomingMessage) {
   const host = /^(\[[0-9a-f:]+\]|[^:]*)(?::(\d+))?$/i.exec(headers.host ?? '')
   if (!host || !isLoopbackHost(host[1]!.toLowerCase()) || host[2] !== String(socket.localPort))
     return forbidden(421, 'This proxy answers to its own address only.')
-  if (headers.origin !== undefined || Object.keys(headers).some(name => name.startsWith('sec-fetch-')))
+  // Node's own fetch sends Sec-Fetch-Mode, and programs use it; the site only browsers send
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined)
     return forbidden(403, 'No browser comes through this proxy.')
   if (!url?.startsWith('/')) return forbidden(400, 'The request’s target is no path.')
   return undefined

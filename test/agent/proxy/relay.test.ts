@@ -193,7 +193,7 @@ test('another Host, an Origin, an absolute target, an unknown upstream, a WebSoc
     [{ host: `evil.example:${world.proxy.port}` }, 421],
     [{ host: '127.0.0.1:1' }, 421],
     [{ origin: 'http://localhost' }, 403],
-    [{ 'sec-fetch-mode': 'cors' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
   ] as const)
     expect((await world.ask(PATHS.messages, { headers })).status, JSON.stringify(headers)).toBe(status)
   expect((await world.ask('/v1/messages')).body.toString()).toContain('/anthropic/')
