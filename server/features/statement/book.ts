@@ -56,10 +56,8 @@ export async function openBook(tx: Tx, orgId: string, now: Date): Promise<Book> 
 type Adjusted = { closed: readonly ClosedHead[]; lines: readonly StatementLine[] }
 /** Of a month as it is drawn up, by tenant: its adjustments beside what is closed. */
 const adjusted = new WeakMap<DrawnMonth, Map<string, Adjusted>>()
-const joined = new WeakMap<
-  readonly ClosedHead[],
-  { parts: (readonly StatementLine[])[]; all: readonly StatementLine[] }
->()
+/** Of what is closed of a tenant: what comes of it all beside these months. */
+const joined = new WeakMap<readonly ClosedHead[], { past: readonly DrawnMonth[]; all: readonly StatementLine[] }>()
 /** Tenants whose closed statements are in memory at once, where something of them has to be reckoned. */
 const TENANTS_AT_ONCE = 20
 
@@ -73,38 +71,43 @@ async function adjustmentsOfClosed(
   months: readonly DrawnMonth[],
   closed: Book['closed'],
 ): Promise<Map<string, readonly StatementLine[]>> {
-  const open = [...closed].filter(([, heads]) => months.some(({ month }) => month > heads.at(-1)!.month))
-  const upTo = (heads: readonly ClosedHead[]) => months.filter(({ month }) => month <= heads.at(-1)!.month)
-  const isKnown = (month: DrawnMonth, tenant: string, heads: readonly ClosedHead[]) =>
-    adjusted.get(month)?.get(tenant)?.closed === heads
-  const missing = open.filter(([tenant, heads]) => upTo(heads).some(month => !isKnown(month, tenant, heads)))
+  const upTo = new Map(months.map(({ month }, i) => [month, months.slice(0, i + 1)]))
+  const adjustments = new Map<string, readonly StatementLine[]>()
+  const missing: { tenant: string; heads: readonly ClosedHead[]; past: readonly DrawnMonth[] }[] = []
+  for (const [tenant, heads] of closed) {
+    const past = upTo.get(heads.at(-1)!.month) ?? []
+    if (past.length === months.length) continue
+    const before = joined.get(heads)
+    const isSame = before?.past.length === past.length && past.every((month, i) => month === before.past[i])
+    if (isSame) adjustments.set(tenant, before.all)
+    else missing.push({ tenant, heads, past })
+  }
   for (let at = 0; at < missing.length; at += TENANTS_AT_ONCE) {
     const some = missing.slice(at, at + TENANTS_AT_ONCE)
-    const docs = await closedDocs(
-      tx,
-      orgId,
-      some.map(([tenant]) => tenant),
-    )
-    for (const [tenant, heads] of some) {
+    const isNew =
+      ({ tenant, heads }: (typeof some)[number]) =>
+      (month: DrawnMonth) =>
+        adjusted.get(month)?.get(tenant)?.closed !== heads
+    const docs = await closedDocs(tx, orgId, {
+      tenants: some.map(({ tenant }) => tenant),
+      months: [...new Set(some.flatMap(one => one.past.filter(isNew(one)).map(({ month }) => month)))],
+    })
+    for (const { tenant, heads, past } of some) {
       const since = heads.flatMap(({ about }) => about.filter(line => line.counted).map(lineOf))
-      for (const month of upTo(heads).filter(one => !isKnown(one, tenant, heads))) {
-        const billed = docs.get(tenant)!.get(month.month) ?? { period: periodOf(month), lines: [] }
+      for (const month of past) {
         const ofMonth = adjusted.get(month) ?? new Map<string, Adjusted>()
-        ofMonth.set(tenant, { closed: heads, lines: adjustmentsOf(billed, ledgerLines(month, tenant), since) })
         adjusted.set(month, ofMonth)
+        if (ofMonth.get(tenant)?.closed === heads) continue
+        const billed = docs.get(tenant)!.get(month.month) ?? { period: periodOf(month), lines: [] }
+        ofMonth.set(tenant, { closed: heads, lines: adjustmentsOf(billed, ledgerLines(month, tenant), since) })
       }
+      const lines = past.flatMap(month => adjusted.get(month)!.get(tenant)!.lines)
+      const all = [...lines, ...creditOf(heads.at(-1)!)]
+      joined.set(heads, { past, all })
+      adjustments.set(tenant, all)
     }
   }
-  return new Map(
-    open.map(([tenant, heads]) => {
-      const parts = upTo(heads).map(month => adjusted.get(month)!.get(tenant)!.lines)
-      const before = joined.get(heads)
-      const isSame = before?.parts.length === parts.length && parts.every((part, i) => part === before.parts[i])
-      const all = isSame ? before.all : [...parts.flat(), ...creditOf(heads.at(-1)!)]
-      if (!isSame) joined.set(heads, { parts, all })
-      return [tenant, all] as const
-    }),
-  )
+  return adjustments
 }
 
 const creditOf = ({ carried, month }: ClosedHead): StatementLine[] =>

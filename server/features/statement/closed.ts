@@ -60,14 +60,14 @@ async function readHeads(tx: Tx, orgId: string, tenants: readonly string[]): Pro
   return heads
 }
 
-/** All closed statements of some tenants, whole: by tenant and month. */
+/** Closed statements of some tenants and months, whole: by tenant and month. */
 export async function closedDocs(
   tx: Tx,
   orgId: string,
-  tenants: readonly string[],
+  { tenants, months }: { tenants: readonly string[]; months: readonly string[] },
 ): Promise<Map<string, Map<string, ClosedStatement>>> {
   const rows = await tx.$queryRaw<{ tenant: string; month: string; bytes: Uint8Array }[]>`
-    select tenant, month, bytes from "Statement" where "orgId" = ${orgId} and tenant = any(${tenants}::text[]) order by tenant, month`
+    select tenant, month, bytes from "Statement" where "orgId" = ${orgId} and tenant = any(${tenants}::text[]) and month = any(${months}::text[]) order by tenant, month`
   const docs = new Map<string, Map<string, ClosedStatement>>(tenants.map(tenant => [tenant, new Map()]))
   for (const { tenant, month, bytes } of rows) docs.get(tenant)!.set(month, readClosed(bytes))
   return docs

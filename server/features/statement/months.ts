@@ -144,6 +144,9 @@ export async function rowsByMonth(
   return rows
 }
 
+/** Of what is closed: when the first statement of a month was. */
+const firstClosings = new WeakMap<object, Map<string, Date>>()
+
 /**
  * What values of tags are read as in a month that was settled: as when its first statement was closed, so that a rename moves
  * nothing from one closed statement to another's adjustments. Undefined: by the rules in force.
@@ -154,9 +157,12 @@ export async function renamesOfMonths(
   closed: ReadonlyMap<string, readonly { month: string; closedAt: Date }[]>,
 ): Promise<(month: string | undefined) => RenameMap> {
   const now = await renamesInForce(tx, orgId)
-  const first = new Map<string, Date>()
-  for (const { month, closedAt } of [...closed.values()].flat())
-    if (!first.has(month) || closedAt < first.get(month)!) first.set(month, closedAt)
+  const first = firstClosings.get(closed) ?? new Map<string, Date>()
+  if (!firstClosings.has(closed))
+    for (const heads of closed.values())
+      for (const { month, closedAt } of heads)
+        if (!first.has(month) || closedAt < first.get(month)!) first.set(month, closedAt)
+  firstClosings.set(closed, first)
   const maps = await renamesAt(tx, orgId, [...first.values()])
   return month => (month === undefined ? now : (maps.get(first.get(month)?.getTime() ?? 0) ?? now))
 }
