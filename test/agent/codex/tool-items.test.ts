@@ -137,7 +137,7 @@ test('a subagent that leaves no file is not looked for without end', () => {
     item({ type: 'SubAgentActivity', id: 'x', kind: 'started', agent_thread_id: CHILD }),
   )
   vi.useFakeTimers({ now: AT, toFake: ['Date'] })
-  const first = read()
+  const first = read(read())
   vi.setSystemTime(AT + 9 * 60_000)
   const second = read(first)
   expect(second.state.started).toHaveProperty(CHILD)
