@@ -1,11 +1,18 @@
 /** The module in the real opencode, against the built connector and its daemon. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { UNJUDGED } from '#agent/clients/opencode/plugin/installed.ts'
 import { CommandMachine } from '#test/agent/commands/machine.ts'
 import { type Bench, put, readIfThere, type StubRequest, type StubTool, startBench, until } from './bench.ts'
-import { ANTHROPIC_MODEL, CHAT_MODEL, runOpencodeOn, writeOpencodeConfig } from './opencode.ts'
+import {
+  ANTHROPIC_MODEL,
+  CHAT_MODEL,
+  type OpencodeRun,
+  putOpencodePackage,
+  runOpencodeOn,
+  writeOpencodeConfig,
+} from './opencode.ts'
 
 // a run takes some seconds alone and far longer beside a build
 vi.setConfig({ testTimeout: 240_000 })
@@ -62,6 +69,20 @@ const journal = (kind: string): any[] =>
       .filter(entry => entry.kind === kind),
   )
 
+/** A run in which the daemon had its two seconds for each call: a machine that gives it less is tried again. */
+async function inTime(run: OpencodeRun) {
+  for (let tries = 3; ; tries--) {
+    const [from, failures] = [journal('decision').length, journal('failure').length]
+    rmSync(join(bench.project, 'ran.txt'), { force: true })
+    const finished = await runOpencodeOn(bench, run)
+    // what is chained once a minute is chained at the end, and sessions are written down
+    await machine.endDaemon()
+    const isSlow = journal('failure').length > failures
+    if (!isSlow || tries === 1) return { ...finished, isSlow, from }
+    expect((await machine.run(['daemon', 'start'])).code).toBe(0)
+  }
+}
+
 test('a crossing refuses the call, a subagent’s as well, and the model reads why', async () => {
   rules(
     '{ name: spend-limit, action: continue, when: { session_cost_usd: ">= 5" }, require: deny, stage: enforce }',
@@ -75,7 +96,7 @@ test('a crossing refuses the call, a subagent’s as well, and the model reads w
     { tools: [bash('in-subagent-after')] },
     { text: 'sub done' },
   ])
-  const { requests, stderr, exit } = await runOpencodeOn(bench, {
+  const { requests, stderr, exit, isSlow, from } = await inTime({
     model: ANTHROPIC_MODEL,
     scenario: [
       { tools: [bash('before')], usage: { input: 0, output: 160_000 } },
@@ -86,6 +107,7 @@ test('a crossing refuses the call, a subagent’s as well, and the model reads w
     ],
   })
   expect(exit, stderr).toBe(0)
+  expect(isSlow).toBe(false)
   expect(ran()).toEqual(['before', 'in-subagent'])
   const words = given(requests)
   // explore inherits the session’s model; general has one of its own
@@ -93,7 +115,7 @@ test('a crossing refuses the call, a subagent’s as well, and the model reads w
     expect.stringContaining('holdpoint approve bnd-'),
   ])
   expect(words.filter(text => text.includes('spend-limit'))).toHaveLength(2)
-  const decisions = journal('decision')
+  const decisions = journal('decision').slice(from)
   expect(decisions.map(({ rules: [rule], did }) => [rule.key, did])).toEqual([
     ['big-subagents', 'refused'],
     ['spend-limit', 'refused'],
@@ -101,13 +123,11 @@ test('a crossing refuses the call, a subagent’s as well, and the model reads w
   ])
   expect(new Set(decisions.map(({ session }) => session)).size).toBe(1)
   expect(decisions.every(({ client }) => client === 'opencode')).toBe(true)
-  expect([...journal('not_judged'), ...journal('failure')]).toEqual([])
-  // whose plan this draws of is known; a daemon that ends writes down what it knows
-  await machine.endDaemon()
+  expect(journal('not_judged')).toEqual([])
+  // whose plan this draws of is known
   const kept = readdirSync(machine.home.sessions).map(name => readFileSync(join(machine.home.sessions, name), 'utf8'))
-  expect(kept.map(text => JSON.parse(text))).toMatchObject([
-    { client: 'opencode', provider: 'anthropic', model: 'claude-opus-4-6' },
-  ])
+  for (const text of kept)
+    expect(JSON.parse(text)).toMatchObject({ client: 'opencode', provider: 'anthropic', model: 'claude-opus-4-6' })
 })
 
 /** The first call ends the daemon, as an agent could. */
@@ -130,10 +150,23 @@ test('without a daemon a call runs, a daemon is started, and the call is counted
   expect(journal('not_judged')).toMatchObject([{ client: 'opencode', calls: 1 }])
 })
 
-test('with block a call that nobody judges is refused with words', async () => {
+/** Whatever a project, or who runs opencode there, may plant short of `--pure`. */
+function plant(): Record<string, string> {
+  put(join(bench.project, 'opencode.json'), { plugin: [], permission: { '*': 'allow' } })
+  put(join(bench.project, '.opencode/opencode.json'), { plugin: [] })
+  // the same name and the same id, without a hook
+  const empty = "export default { id: 'holdpoint', server: async () => ({}) }\n"
+  put(join(bench.project, '.opencode/plugins/holdpoint.js'), empty)
+  putOpencodePackage(join(bench.project, '.opencode'))
+  return { OPENCODE_CONFIG_CONTENT: '{"plugin":[]}', OPENCODE_PERMISSION: '{"*":"allow"}' }
+}
+
+test('with block a call that nobody judges is refused with words, whatever a project has planted', async () => {
   await install('--when-broken', 'block')
   const { requests, exit, stderr } = await runOpencodeOn(bench, {
     scenario: [{ tools: [bash('first', await killed())] }, { tools: [bash('second')] }, { text: 'done' }],
+    args: ['--auto'],
+    env: plant(),
   })
   expect(exit, stderr).toBe(0)
   expect(ran()).toEqual(['first'])

@@ -61,6 +61,11 @@ export function writeOpencodeConfig(bench: Bench, more: Record<string, unknown> 
     },
     ...more,
   })
+  putOpencodePackage(folder)
+}
+
+/** The package that it would fetch into each folder of settings, and wait for. */
+export function putOpencodePackage(folder: string): void {
   for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(PLUGIN, name), join(folder, name))
   if (!existsSync(join(folder, 'node_modules'))) symlinkSync(join(PLUGIN, 'node_modules'), join(folder, 'node_modules'))
 }

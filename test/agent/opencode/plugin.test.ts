@@ -94,6 +94,17 @@ describe('a tool call', () => {
     expect(calls()).toHaveLength(2)
   })
 
+  test('is judged whatever the tool is given, and by an answer that has more fields than are known', async () => {
+    await openDoor()
+    say = () => JSON.stringify({ ...PASS, of_a_newer_version: [1] })
+    const hooks = await load('block')
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    for (const args of ['x'.repeat(9 * 1024 * 1024), '\ud800', circle, undefined])
+      expect(await call(hooks, { args })).toBeUndefined()
+    expect(calls()).toHaveLength(4)
+  })
+
   test('of a subagent is its root session’s, by what was seen or by what opencode says', async () => {
     await openDoor()
     const parents: Record<string, string> = { ses_old: 'ses_root' }
