@@ -22,6 +22,8 @@ const OWNER = { name: 'Ines Vale', email: `ines@${SLUG}.example` }
 const DEV = { name: 'Jon Reed', email: `jon@${SLUG}.example`, role: 'member' as const }
 const CONTACT = `finance@northwind-${N}.example`
 
+test.describe.configure({ mode: 'serial' })
+
 let org: Organisation
 let machine: UsageMachine
 const monthAt = (back: number): string => {

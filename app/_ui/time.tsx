@@ -43,7 +43,7 @@ function Moment({
     <time
       dateTime={when.toISOString()}
       title={inUtc(when)}
-      className={cn('inline-flex items-baseline gap-1 whitespace-nowrap', className)}
+      className={cn('inline-flex items-baseline gap-1 whitespace-nowrap tabular-nums', className)}
     >
       {show === 'day' ? formatDay(when, zone) : formatDateTime(when, zone, seconds)}
       {show === 'moment' && (

@@ -19,9 +19,9 @@ async function lacks(page: Page): Promise<string> {
     return await page.evaluate(async () => {
       if (document.readyState !== 'complete') return `its document is ${document.readyState}`
       if (!document.querySelector('script[src*="/_next/"]')) return ''
-      const coming = document.querySelector('template[id^="B:"], [hidden][id^="S:"], [aria-busy=true]')
-      if (coming) return `it loads still: ${coming.outerHTML.slice(0, 80)}`
-      // React's own account of what stands there without its handlers.
+      const busy = document.querySelector('[aria-busy=true]')
+      if (busy) return `it loads still: ${busy.outerHTML.slice(0, 80)}`
+      // React's own account of what stands there without its handlers, or has been streamed and is not shown yet.
       type Fiber = { child: Fiber | null; sibling: Fiber | null; memoizedState: unknown; stateNode: unknown }
       const held = document as unknown as Record<string, Fiber>
       const root = held[Object.keys(document).find(key => key.startsWith('__reactContainer$')) ?? '']
@@ -35,7 +35,10 @@ async function lacks(page: Page): Promise<string> {
         if (sibling) open.push(sibling)
       }
       // Effects run after what they belong to is drawn.
-      await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))
+      await new Promise(resolve => {
+        requestAnimationFrame(() => setTimeout(resolve))
+        setTimeout(resolve, 1000)
+      })
       return ''
     })
   } catch (error) {

@@ -22,7 +22,10 @@ export function Outcome({ approval, org }: { approval: ApprovalDetail; org: stri
         </div>
         <div className="text-ink-2">
           {by.how === 'team-cli' ? 'with the command' : 'on this page'}, signed in with {methodName(by.method as never)}
-          , <Time at={by.at} seconds />
+        </div>
+        {/* A line of its own: the reader's time may be wider or narrower than UTC's, and nothing below may move. */}
+        <div className="text-ink-2">
+          <Time at={by.at} seconds />
         </div>
         {by.reason && <blockquote className="mt-1 border-l-2 pl-3 text-ink-2">{by.reason}</blockquote>}
       </>
