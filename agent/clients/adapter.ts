@@ -5,6 +5,7 @@
  */
 import type { Action } from '#core/boundary/shape.ts'
 import type { Level } from '#core/client.ts'
+import type { SeenPlan } from '#core/plan-window.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import type { Covered } from '#core/usage/bucket.ts'
 
@@ -310,10 +311,7 @@ export type SessionUsage<S extends UsageState = UsageState> = {
   more: boolean
 }
 
-/** A window of a flat plan: how much of it is used, and when it begins anew (milliseconds since 1970). */
-export type SeenWindow = { window: '5h' | 'week'; usedPct: number; resetsAt: number }
-/** What a client tells of the plan that it draws on, and when it was told. */
-export type SeenPlan = { plan: 'anthropic' | 'openai'; observedAt: number; windows: readonly SeenWindow[] }
+export type { SeenPlan }
 
 /** A session whose transcript changed; `changedMs` in milliseconds since the epoch. */
 export type ChangedSession = { sessionId: string; transcriptPath: string; changedMs: number }

@@ -1,6 +1,6 @@
-import type { SeenPlan, SeenWindow } from '#agent/clients/adapter.ts'
 import { type FigureReading, isFresh } from '#core/figure.ts'
 import { MICROS_PER_UNIT, type Micros } from '#core/money.ts'
+import type { SeenPlan, SeenWindow } from '#core/plan-window.ts'
 import { PLANS, type Plan, type PlanWindow, WINDOW_MS } from './plan-window.ts'
 
 /** Clocks that differ a little, and resets that are told as so many seconds from now. */

@@ -1,5 +1,5 @@
-import type { SeenPlan, SeenWindow } from '#agent/clients/adapter.ts'
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
+import type { SeenPlan, SeenWindow } from '#core/plan-window.ts'
 
 /** Plans of a fixed price. Those that are billed by use (`enterprise_cbp_usage_based`…) are not among them. */
 const FLAT = new Set([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { SeenWindow } from '#agent/clients/adapter.ts'
 import type { PlanWindow } from '#agent/figures/plan-window.ts'
 import { PlanWindows, plansOf } from '#agent/figures/windows.ts'
 import { formatMicros, type Micros } from '#core/money.ts'
+import type { SeenWindow } from '#core/plan-window.ts'
 
 const START = Date.parse('2026-11-30T12:00:00Z')
 const MINUTE = 60_000
