@@ -20,6 +20,7 @@ export const CLIENT_PLACES = [
   'GEMINI_CLI_HOME',
   'OPENCODE_DB',
   'XDG_DATA_HOME',
+  'XDG_CONFIG_HOME',
   'NODE_EXTRA_CA_CERTS',
 ] as const
 const FILE_MAX = 64 * 1024

@@ -21,7 +21,6 @@ const INHERITED = [
   'TEMP',
   'TMP',
   'SystemRoot',
-  'XDG_CONFIG_HOME',
   'XDG_RUNTIME_DIR',
 ] as const
 
