@@ -383,6 +383,8 @@ export type ClientAdapter<S extends UsageState = UsageState> = UsageSource<S> & 
   undoneBy?(form: HookForm): string[]
   /** What `when_broken: block` brings in each form. */
   failsClosed: Readonly<Partial<Record<HookForm, FailsClosed>>>
+  /** The response that asks for a call stands in its records before the call's hook arrives: none is waited for. */
+  recordsFirst?: true
   /** Path of the hook route that `HookInstall.hookUrl` must have. */
   hookPath: string
   /** What a command hook's process can tell from its environment; nothing else of it may be kept or sent. */

@@ -10,6 +10,7 @@ export const ADAPTERS: readonly ClientAdapter[] = [
   claude as unknown as ClientAdapter,
   codex as unknown as ClientAdapter,
   gemini as unknown as ClientAdapter,
+  copilot as unknown as ClientAdapter,
   opencode as unknown as ClientAdapter,
 ]
 

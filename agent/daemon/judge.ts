@@ -39,19 +39,34 @@ export function judgeCall(asked: AskedCall): Judgement | Promise<Judgement> {
   const { runtime, session, event, arrivedMs } = asked
   if (event.toolUseId !== undefined) runtime.judged.add(session.id, event.toolUseId)
   takeResults(runtime, session, runtime.sessions.observe(session))
-  const figures = figuresAt(asked)
-  const planned = planCall(asked, figures)
+  let named = withId(asked)
+  const figures = figuresAt(named)
+  const planned = planCall(named, figures)
   const { comparesCost } = planned.rules
-  const planWith = (others: Figures) => planCall(asked, others).plan
+  const needsModel = event.startsSubagent && event.subagentModel === undefined
+  const { toolUseId } = named.event
+  const planWith = (others: Figures) => planCall(named, others).plan
   if (
-    !isWorthWaiting({ runtime, session, comparesCost }, event.toolUseId, figures, planned.plan, planWith) &&
-    !mayHaveBeenAnswered(runtime, session, event.toolUseId, planned.plan)
+    !isWorthWaiting({ runtime, session, comparesCost, needsModel }, toolUseId, figures, planned.plan, planWith) &&
+    !mayHaveBeenAnswered(runtime, session, toolUseId, planned.plan)
   )
-    return settleCall(asked, figures, planned)
-  return awaitResponse(runtime, session, event.toolUseId!, arrivedMs).then(() => {
-    const read = figuresAt(asked)
-    return settleCall(asked, read, planCall(asked, read))
+    return settleCall(named, figures, planned)
+  const idOf = () => {
+    named = withId(named)
+    return named.event.toolUseId
+  }
+  return awaitResponse(runtime, session, idOf, arrivedMs).then(() => {
+    const read = figuresAt(named)
+    return settleCall(named, read, planCall(named, read))
   })
+}
+
+/** A call that its client gives no id, under the one that the transcript has for it, as far as that has named it. */
+function withId(asked: AskedCall): AskedCall {
+  const { runtime, session, event } = asked
+  if (event.toolUseId !== undefined) return asked
+  const toolUseId = runtime.sessions.claim(session, event.toolName)
+  return toolUseId === undefined ? asked : { ...asked, event: { ...event, toolUseId } }
 }
 
 const figuresAt = ({ runtime, session, event }: AskedCall): Figures => [
@@ -80,6 +95,7 @@ function planCall({ runtime, session, event, canAsk }: AskedCall, figures: Figur
 /** Does what was planned, and chains it. */
 function settleCall(asked: AskedCall, figures: Figures, { plan, blocked, rules }: Planned): Judgement {
   const { runtime, client, event, session, arrivedMs } = asked
+  if (event.toolUseId === undefined) runtime.sessions.owe(session, event.toolName)
   const now = runtime.now()
   for (const action of actionsOf(event))
     runtime.counters.judged({ client, action, sessionRef: session.ref, figures }, now)
@@ -265,4 +281,6 @@ export function noteEvent(runtime: Runtime, event: HookEvent, session: Session):
     })
   if (event.kind === 'turn_end' || event.kind === 'prompt' || event.kind === 'session_end')
     takeResults(runtime, session, runtime.sessions.observe(session))
+  // whatever was judged before has been named by now, or never is
+  if (event.kind === 'prompt' || event.kind === 'session_start') delete session.owed
 }

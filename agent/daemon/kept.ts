@@ -102,6 +102,7 @@ const Known = z.object({
   dearest: z.optional(count),
   responses: count,
   waitedInVain: z.optional(z.boolean()),
+  owed: z.optional(z.record(z.string(), count)),
   unpriced: z.array(z.string()),
   isUnread: z.optional(z.boolean()),
   lastSeen: z.number(),

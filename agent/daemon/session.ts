@@ -42,6 +42,8 @@ export type Session = {
   unpriced: string[]
   /** Tool uses that the transcript shows and no hook has judged, not known to have run yet. */
   waiting: Record<string, number>
+  /** Calls that were judged without an id and that the transcript has not named yet, by their tool. */
+  owed?: Record<string, number>
   /** Tool uses that ran without having been judged, by the UTC day on which they were asked for: running totals. */
   unguarded: Record<string, number>
   /** Every call that its records name is named by a response that is in the cost; not kept. */

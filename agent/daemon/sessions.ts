@@ -45,6 +45,8 @@ export class Sessions {
   private readonly dirty = new Set<Session>()
   /** The newest tool uses that transcripts have named, by session; those of a response whose calls are still to come. */
   private readonly shown = new WeakMap<Session, Set<string>>()
+  /** The tools of those that wait to be judged. */
+  private readonly named = new WeakMap<Session, Map<string, string>>()
   /** The newest calls from within another, which transcripts name only once they have run. */
   private readonly nested = new WeakMap<Session, Set<string>>()
 
@@ -223,21 +225,55 @@ export class Sessions {
     return session.isWhole === true && (this.nested.get(session)?.has(toolUse) ?? false)
   }
 
+  /**
+   * The oldest tool use that the transcript names for a tool and that was not judged yet: a client gives the call no id that asks
+   * now. It is judged under this one.
+   */
+  claim(session: Session, toolName: string): string | undefined {
+    const names = this.named.get(session)
+    const id = Object.keys(session.waiting).find(one => names?.get(one) === toolName)
+    if (id === undefined) return undefined
+    this.judged.add(session.id, id)
+    delete session.waiting[id]
+    names?.delete(id)
+    this.touch(session)
+    return id
+  }
+
+  /** A call was judged that bears no id and that the transcript has not named: it is one of those that it will. */
+  owe(session: Session, toolName: string): void {
+    session.owed = { ...session.owed, [toolName]: (session.owed?.[toolName] ?? 0) + 1 }
+    this.touch(session)
+  }
+
+  private isOwed(session: Session, { toolUseId, toolName }: SeenToolUse): boolean {
+    const owed = session.owed?.[toolName] ?? 0
+    if (owed === 0) return false
+    session.owed![toolName] = owed - 1
+    this.judged.add(session.id, toolUseId)
+    return true
+  }
+
   /** Counts tool uses that ran and that no hook had judged. One that is still waiting may yet be judged. */
   private compare(
     session: Session,
-    read: { toolUses: { toolUseId: string; atMs: number }[]; toolResults: SeenToolResult[] },
+    read: { toolUses: SeenToolUse[]; toolResults: SeenToolResult[] },
     seen: Observation,
   ): void {
     const since = this.countsFrom()
-    for (const { toolUseId, atMs } of read.toolUses) {
-      if (atMs >= since && !this.judged.has(session.id, toolUseId)) session.waiting[toolUseId] = atMs
+    for (const use of read.toolUses) {
+      const { toolUseId, toolName, atMs } = use
+      if (atMs < since || this.judged.has(session.id, toolUseId) || this.isOwed(session, use)) continue
+      session.waiting[toolUseId] = atMs
+      const names = this.named.get(session) ?? new Map<string, string>()
+      this.named.set(session, names.set(toolUseId, toolName))
     }
     for (const result of read.toolResults) {
       seen.results.push(result)
       const atMs = session.waiting[result.toolUseId]
       if (atMs === undefined) continue
       delete session.waiting[result.toolUseId]
+      this.named.get(session)?.delete(result.toolUseId)
       if (atMs < since || result.outcome !== 'ran' || this.judged.has(session.id, result.toolUseId)) continue
       this.judged.add(session.id, result.toolUseId)
       const day = new Date(Math.min(atMs, this.now())).toISOString().slice(0, 10)

@@ -16,6 +16,16 @@ const DECLARED = [
   'reason',
   'tool_name',
   'tool_use_id',
+  // as others spell them
+  'sessionId',
+  'transcriptPath',
+  'agentId',
+  'agentType',
+  'parentAgentId',
+  'toolName',
+  'conversation_id',
+  'subagent_id',
+  'parent_conversation_id',
 ] as const
 
 export type SpooledEvent = {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { CommandMachine } from '../agent/commands/machine.ts'
 import { RULE } from '../agent/daemon/organisation.ts'
-import { type Bench, readIfThere, type StubRequest, startBench, until } from './bench.ts'
+import { type Bench, readIfThere, type StubRequest, startBench } from './bench.ts'
 import { runGeminiOn, shellScenario, writeGeminiSettings } from './gemini.ts'
 
 let machine: CommandMachine
@@ -61,13 +61,18 @@ test('a subagent above a rule’s tier is not started; other calls run', async (
   expect(run.requests.map(({ scenario }) => scenario)).not.toContain('subtask')
 })
 
-test('with the daemon killed a call runs, and the hook starts it again', async () => {
+test('while the daemon cannot be had a call runs; the next hook starts it again, and that one call is counted as not judged', async () => {
+  const unguarded = async () => (await machine.run(['daemon', 'status', '--json'])).json?.unguarded
+  expect(await unguarded()).toBe(0)
+  const program = join(machine.home.bin, 'holdpoint.cjs')
+  renameSync(program, `${program}.gone`)
   await machine.endDaemon('SIGKILL')
   const run = await runGeminiOn(bench, { scenario: shellScenario() })
   expect(run.exit, run.stderr).toBe(0)
   expect(readIfThere(ran())).toBe('ran\n')
-  await until('the daemon to be back', () => existsSync(machine.home.daemon))
-  await expect.poll(async () => (await machine.run(['daemon', 'status'])).code).toBe(0)
+  renameSync(`${program}.gone`, program)
+  await runGeminiOn(bench, { scenario: [{ text: 'nothing to do' }] })
+  await expect.poll(unguarded, { timeout: 60_000, interval: 500 }).toBe(1)
 })
 
 test('installed to block, a call is refused while the daemon cannot be had, also where our program is gone', async () => {

@@ -1,12 +1,49 @@
-/** What GitHub Copilot CLI records of its calls. Its oddities, measured, are in README.md beside this file. */
-import type { UsageSource } from '#agent/clients/adapter.ts'
+/** The GitHub Copilot CLI adapter. Its oddities, measured, are in README.md beside this file. */
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
 import { changedCopilotSessions, readCopilotSession } from './event-file.ts'
 import { type CopilotUsageState, marksOf } from './events.ts'
+import { parseCopilotHook } from './hook-event.ts'
+import { copilotHookPath, copilotHooks, installCopilot, uninstallCopilot } from './hook-file.ts'
+import { inspectCopilot } from './inspect.ts'
+import { renderCopilot, renderCopilotBroken } from './render.ts'
 
-export const copilot: UsageSource<CopilotUsageState> = {
+export const copilot: ClientAdapter<CopilotUsageState> = {
   client: 'copilot',
   title: 'GitHub Copilot CLI',
+  program: 'copilot',
+  forms: ['command'],
+  asks: false,
+  holds: ['continue', 'spend', 'subagent_model'],
+  limits: [
+    'Nothing tells whether someone is at the keyboard, so what would be asked is refused, with the command that answers it.',
+    'A call has no id there: it is known again in the records by its tool and its turn.',
+    'A subagent whose call names no model is taken to have the session’s: a preference set by /subagents, or by the agent’s own definition, is not seen.',
+    'The settings of a repository whose folder is trusted can switch the hook off.',
+    'A hook that is over its time lets the call run, also where it was installed to block.',
+  ],
+  failsClosed: { command: 'program' },
   lacks:
     'GitHub Copilot CLI records no attempts that failed, and up to version 1.0.92 sums at the end of a run only: nothing of a run that was cut off',
+  hookPath: '/hook/copilot',
+  originFromEnv: () => ({}),
+  originFromHeaders: headers => {
+    const event = headers['x-holdpoint-event']
+    return typeof event === 'string' && event !== '' ? { event } : {}
+  },
+  parse: parseCopilotHook,
+  render: renderCopilot,
+  renderBroken: renderCopilotBroken,
+  hooks: {
+    settingsPath: copilotHookPath,
+    install: installCopilot,
+    uninstall: uninstallCopilot,
+    probe: home => probeCommandHooks(copilotHooks, copilotHookPath(home)),
+    inspect: inspectCopilot,
+  },
+  undoneBy: () => [
+    'trusts a repository whose settings say disableAllHooks',
+    'starts it with another home (COPILOT_HOME)',
+  ],
   usage: { readSession: readCopilotSession, changedSessions: changedCopilotSessions, marksOf },
 }

@@ -4,16 +4,15 @@ import { join } from 'node:path'
 import type { ChangedSession, ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
 import { changedAt, isFolder, namesIn, problemOf, readBudget, readOn } from '#agent/clients/record-file.ts'
 import { raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
-import { type CopilotUsageState, emptyState, readEvents, startOver } from './events.ts'
+import { type CopilotUsageState, emptyState, type FoundEvents, readEvents, startOver } from './events.ts'
+import { copilotFolder } from './hook-file.ts'
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/
 /** A person's years of work. */
 const SESSIONS_MAX = 100_000
 const BATCH = 200
 
-function sessionsFolder({ homeDir, env }: ClientHome): string {
-  return join(env.COPILOT_HOME || join(homeDir, '.copilot'), 'session-state')
-}
+const sessionsFolder = (home: ClientHome): string => join(copilotFolder(home), 'session-state')
 
 /** `UsageReader.readSession` for Copilot. */
 export const readCopilotSession: UsageReader<CopilotUsageState>['readSession'] = (
@@ -24,7 +23,7 @@ export const readCopilotSession: UsageReader<CopilotUsageState>['readSession'] =
   limits,
 ) => {
   const state = tallyFrom(before, emptyState(rateCard))
-  const found = { records: new Map(), addedPicoUsd: 0n }
+  const found: FoundEvents = { records: new Map(), addedPicoUsd: 0n, toolUses: [], toolResults: [] }
   let problem: SessionUsage['problem']
   let more = false
   try {

@@ -2,7 +2,7 @@
  * Copilot's event lines to usage. Pure: bytes and prices come in, a state that is plain JSON goes out. The format is the
  * client's own and moves, so everything is read leniently; what is not understood is skipped. No text leaves this file.
  */
-import type { PriceRecord, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
+import type { PriceRecord, SeenToolResult, SeenToolUse, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
 import {
   BUFFER_TOOLS,
   count,
@@ -109,7 +109,8 @@ function payerOf({ isByok, byokKind, modelProvider }: Json): Pick<UsageRecord, '
   }
 }
 
-type Context = { state: CopilotUsageState; found: FoundUsage; price: PriceRecord; sessionId: string }
+export type FoundEvents = FoundUsage & { toolUses: SeenToolUse[]; toolResults: SeenToolResult[] }
+type Context = { state: CopilotUsageState; found: FoundEvents; price: PriceRecord; sessionId: string }
 type Beside = Pick<UsageRecord, 'atMs'> & Partial<UsageRecord>
 
 /** One call, told of by itself. */
@@ -174,8 +175,21 @@ function spread(tokens: UsageTokens, calls: number): UsageTokens[] {
   })
 }
 
+/** A call is named before its hook is asked, whether or not it will run. */
+function readToolUse({ toolUses }: FoundEvents, { toolCallId, toolName }: Json, { atMs, agentId }: Beside): void {
+  const [toolUseId, name] = [idOf(toolCallId), idOf(toolName)]
+  if (toolUseId !== undefined && name !== undefined)
+    toolUses.push({ toolUseId, toolName: name, atMs, ...(agentId === undefined ? {} : { agentId }) })
+}
+
+/** What did not succeed may have been refused, by a hook or by the client itself: that it ran is told of none of those. */
+function readResult({ toolResults }: FoundEvents, { toolCallId, success }: Json, { atMs }: Beside): void {
+  const toolUseId = idOf(toolCallId)
+  if (toolUseId !== undefined) toolResults.push({ toolUseId, outcome: success === true ? 'ran' : 'refused', atMs })
+}
+
 function readLine(context: Context, line: Json): void {
-  const { state } = context
+  const { state, found } = context
   if (!isObject(line.data)) return
   const { data } = line
   const atMs = momentOf(line.timestamp) ?? state.lastAtMs
@@ -194,6 +208,12 @@ function readLine(context: Context, line: Json): void {
     case 'session.usage_record':
       if (isObject(data.usage)) readCall(context, line, data.usage, beside)
       return
+    case 'tool.execution_start':
+      readToolUse(found, data, beside)
+      return
+    case 'tool.execution_complete':
+      readResult(found, data, beside)
+      return
     case 'session.compaction_complete':
       readCompaction(context, line, data, beside)
       return
@@ -203,9 +223,11 @@ function readLine(context: Context, line: Json): void {
   }
 }
 
-const MARKERS = ['start', 'resume', 'usage_record', 'compaction_complete', 'shutdown'].map(name =>
-  marker(`"session.${name}"`),
-)
+const MARKERS = [
+  ...['start', 'resume', 'usage_record', 'compaction_complete', 'shutdown'].map(name => `"session.${name}"`),
+  '"tool.execution_start"',
+  '"tool.execution_complete"',
+].map(marker)
 
 /** Reads the whole lines of `bytes` into the state and what was found; returns how many bytes they were. */
 export function readEvents(context: Context, bytes: Buffer): number {

@@ -13,8 +13,8 @@ import {
   readOn,
   Unreadable,
 } from '#agent/clients/record-file.ts'
-import { type FoundUsage, raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
-import { emptyState, type GeminiUsageState, readDocument, readLines } from './chat.ts'
+import { raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
+import { emptyState, type FoundChat, type GeminiUsageState, readDocument, readLines } from './chat.ts'
 import { projectFolder } from './project.ts'
 import { geminiFolder } from './settings.ts'
 
@@ -85,7 +85,7 @@ function folderIn(path: string): string {
 
 type Context = {
   state: GeminiUsageState
-  found: FoundUsage
+  found: FoundChat
   price: Parameters<UsageReader['readSession']>[3]['price']
   budget: ReadBudget
 }
@@ -161,7 +161,7 @@ export const readGeminiSession: UsageReader<GeminiUsageState>['readSession'] = (
   const state = tallyFrom(before, { ...emptyState(rateCard), folders: before?.folders ?? [] })
   const context: Context = {
     state,
-    found: { records: new Map(), addedPicoUsd: 0n },
+    found: { records: new Map(), addedPicoUsd: 0n, toolUses: [], toolResults: [] },
     price,
     budget: readBudget(limits?.bytes),
   }

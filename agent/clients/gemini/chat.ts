@@ -2,7 +2,7 @@
  * Gemini CLI's chat records to usage. Pure: bytes and prices come in, a state that is plain JSON goes out. The format is the
  * client's own and moves, so everything is read leniently; what is not understood is skipped. No text leaves this file.
  */
-import type { PriceRecord, UsageState } from '#agent/clients/adapter.ts'
+import type { PriceRecord, SeenToolResult, SeenToolUse, UsageState } from '#agent/clients/adapter.ts'
 import {
   BUFFER_TOOLS,
   count,
@@ -70,17 +70,48 @@ export function usageTokens(tokens: Json): UsageTokens {
   return fromInclusive({ input: input + brought, cacheRead: count(tokens.cached), output: output + beside })
 }
 
+/** How a subagent hands back its result: no call that is judged. */
+export const SUBAGENT_END = 'complete_task'
+
+export type FoundChat = FoundUsage & { toolUses: SeenToolUse[]; toolResults: SeenToolResult[] }
 type Context = {
   state: GeminiUsageState
-  found: FoundUsage
+  found: FoundChat
   price: PriceRecord
   sessionId: string
   agentId?: string | undefined
   cwd?: string | undefined
 }
 
-function readMessage({ state, found, price, sessionId, agentId, cwd }: Context, message: unknown): void {
-  if (!isObject(message) || !isObject(message.tokens)) return
+const OUTCOMES: Readonly<Record<string, SeenToolResult['outcome']>> = {
+  success: 'ran',
+  // a refusal and a failure look alike: that it ran is told of neither
+  error: 'refused',
+  cancelled: 'declined',
+}
+
+/** The calls of a response, which are recorded once all of them have ended. */
+function readCalls({ found, agentId }: Context, calls: unknown, saidMs: number): void {
+  for (const call of Array.isArray(calls) ? calls : []) {
+    if (!isObject(call)) continue
+    const [toolUseId, toolName] = [idOf(call.id), idOf(call.name)]
+    const outcome = OUTCOMES[String(call.status)]
+    if (toolUseId === undefined || toolName === undefined || toolName === SUBAGENT_END || outcome === undefined)
+      continue
+    const atMs = momentOf(call.timestamp) ?? saidMs
+    found.toolUses.push({ toolUseId, toolName, atMs, ...(agentId === undefined ? {} : { agentId }) })
+    found.toolResults.push({ toolUseId, outcome, atMs })
+  }
+}
+
+function readMessage(context: Context, message: unknown): void {
+  if (!isObject(message)) return
+  readCalls(context, message.toolCalls, context.state.lastAtMs)
+  readTokens(context, message)
+}
+
+function readTokens({ state, found, price, sessionId, agentId, cwd }: Context, message: Json): void {
+  if (!isObject(message.tokens)) return
   const atMs = momentOf(message.timestamp) ?? state.lastAtMs
   state.lastAtMs = Math.max(state.lastAtMs, atMs)
   const recorded = idOf(message.model)
@@ -101,7 +132,7 @@ function readMessages(context: Context, record: Json): void {
 }
 
 // text that quotes these carries backslashes before the quotes
-const MARKERS = [marker('"tokens":')]
+const MARKERS = [marker('"tokens":'), marker('"toolCalls":')]
 
 /** Reads the whole lines of `bytes` into the state and what was found; returns how many bytes they were. */
 export function readLines(context: Context, bytes: Buffer): number {

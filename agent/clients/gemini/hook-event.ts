@@ -10,11 +10,10 @@ import {
   requiredId,
   some,
 } from '#agent/clients/hook-body.ts'
+import { SUBAGENT_END } from './chat.ts'
 
 /** The tool that starts a subagent. It names no model: the subagent's own definition does, or it has the session's. */
 const SUBAGENT_TOOL = 'invoke_agent'
-/** How a subagent hands back its result. Refused, it would only ask its model again and again. */
-const SUBAGENT_END = 'complete_task'
 
 function readEvent(fields: Fields, nowMs: number): HookEvent {
   const name = required(fields, 'hook_event_name')
@@ -29,6 +28,7 @@ function readEvent(fields: Fields, nowMs: number): HookEvent {
   switch (name) {
     case 'BeforeTool': {
       const toolName = required(fields, 'tool_name')
+      // refused, a subagent would only ask its model again and again
       if (toolName === SUBAGENT_END) return { ...base, kind: 'subagent_end' }
       return { ...base, kind: 'tool_call', toolName, startsSubagent: toolName === SUBAGENT_TOOL }
     }

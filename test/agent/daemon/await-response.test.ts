@@ -129,10 +129,11 @@ test('while one call waits another is judged', async () => {
   machine.config(RULE('deny'))
   await machine.start()
   const order: string[] = []
+  const session_id = '00000000-0000-4000-8000-000000000002'
+  // one that has waited in vain waits no more
+  await machine.hook({ session_id, tool_use_id: undefined })
   const waits = call('toolu_1', 21, 150).then(() => order.push('waited'))
-  await machine
-    .hook({ session_id: '00000000-0000-4000-8000-000000000002', tool_use_id: undefined })
-    .then(() => order.push('other'))
+  await machine.hook({ session_id, tool_use_id: undefined }).then(() => order.push('other'))
   await waits
   expect(order).toEqual(['other', 'waited'])
 })
