@@ -1,7 +1,8 @@
 /** One request on its way to its upstream and back, byte for byte. */
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { type AgentOptions, type Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { AnswerReader, type AnswerUsage } from './answer-usage.ts'
+import { httpsAgent, type ProxyEnv } from './company-proxy.ts'
 import { makeDecoder, UNREAD_ENCODINGS } from './decode.ts'
 import { fail } from './failure.ts'
 import { passedOn, withoutEncodings } from './headers.ts'
@@ -13,7 +14,10 @@ const IDLE_MS = 15_000
 const KEPT = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 256, timeout: IDLE_MS }
 
 export type Agents = { http: HttpAgent; https: HttpsAgent }
-export const makeAgents = (): Agents => ({ http: new HttpAgent(KEPT), https: new HttpsAgent(KEPT) })
+export const makeAgents = (env: ProxyEnv, tls: Pick<AgentOptions, 'ca'> = {}): Agents => ({
+  http: new HttpAgent(KEPT),
+  https: httpsAgent({ ...KEPT, ...tls }, env),
+})
 
 /** What an exchange came to. `usage` is absent where nothing could be read; `packed`: in a packing that is not known here. */
 export type Relayed = {

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { Home } from '#agent/home.ts'
 import { NO_ROUTING } from '#core/routing.ts'
 import { askVerdict, PlanTeller } from './ask.ts'
+import type { ProxyEnv } from './company-proxy.ts'
 import { RoutingConfig } from './config.ts'
 import { Outbox } from './outbox.ts'
 import { forgetProxy, noteProxy, PROXY_PORT } from './place.ts'
@@ -20,6 +21,10 @@ export type ProxyOptions = {
   log?(line: string): void
   /** The daemon hears of plans at most so often. */
   planEveryMs?: number
+  /** Where a company's proxy is named; the process's own. */
+  env?: ProxyEnv
+  /** Authorities that are trusted in place of the system's. */
+  tls?: { ca: string }
 }
 
 export type LocalProxy = {
@@ -38,7 +43,7 @@ export async function runProxy(options: ProxyOptions): Promise<LocalProxy> {
   const config = new RoutingConfig(home, () => note())
   const windows = new Windows()
   const outbox = new Outbox(home, log)
-  const agents = makeAgents()
+  const agents = makeAgents(options.env ?? process.env, options.tls)
   const routing = () => config.now()
   const plans = new PlanTeller(home, options.planEveryMs)
   const router = new Router({
