@@ -61,7 +61,7 @@ async function call(hooks: Hooks, more: Partial<{ tool: string; sessionID: strin
     return (error as Error).message
   }
 }
-const load = async (whenBroken: 'pass' | 'block' = 'pass', context: unknown = { directory: '/work/project' }) =>
+const load = async (whenBroken: 'pass' | 'block' = 'pass', context: unknown = { directory: '/home/dev/project' }) =>
   (await place.load(whenBroken)).server(context)
 const made = (id: string, more = {}) => ({ event: { type: 'session.created', properties: { info: { id, ...more } } } })
 
@@ -73,7 +73,7 @@ describe('a tool call', () => {
     expect(calls()).toMatchObject([
       {
         headers: { 'x-holdpoint-form': 'command', host: 'holdpoint' },
-        fields: { session_id: 'ses_root', cwd: '/work/project', tool_name: 'bash', tool_use_id: 'call_1' },
+        fields: { session_id: 'ses_root', cwd: '/home/dev/project', tool_name: 'bash', tool_use_id: 'call_1' },
       },
     ])
     expect(JSON.stringify(asked)).not.toContain('secret-command')
@@ -227,7 +227,7 @@ describe('when nobody judges a call', () => {
     await until('what was told', () => place.told().length === 2)
     expect(place.told()).toMatchObject([
       { args: ['opencode', 'SessionStart'], fields: { session_id: 'ses_root', source: 'resume' } },
-      { args: ['opencode', 'SessionStart'], fields: { session_id: 'ses_root', cwd: '/work/project' } },
+      { args: ['opencode', 'SessionStart'], fields: { session_id: 'ses_root', cwd: '/home/dev/project' } },
     ])
     expect(await call(await load('block'))).toBe(
       `${UNJUDGED}: its daemon is not running. It is set to refuse what it cannot judge, so retrying does not help. Stop here and tell the user; \`holdpoint status\` says more.`,
