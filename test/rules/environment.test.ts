@@ -30,7 +30,10 @@ const INTERNAL: Record<string, string> = {
   GEMINI_CLI_SYSTEM_SETTINGS_PATH: 'whoever moved the settings that a machine has for Gemini CLI',
   GEMINI_CLI_TRUSTED_FOLDERS_PATH: 'whoever moved the list of folders that Gemini CLI trusts',
   GEMINI_SANDBOX: 'Gemini CLI’s user',
+  OPENCODE_CONFIG_DIR: 'whoever has more settings of opencode elsewhere',
   OPENCODE_DB: 'whoever moved the database of opencode',
+  OPENCODE_PURE: 'whoever starts opencode without plugins',
+  XDG_CONFIG_HOME: 'whoever moved the settings of all programs',
   XDG_DATA_HOME: 'whoever moved the data of all programs',
 }
 
