@@ -13,7 +13,7 @@ const HEAD_MAX = 16 * 1024
 
 /** The proxy for https addresses; undefined where none is named, or its address is none. */
 export function companyProxy(env: ProxyEnv): URL | undefined {
-  const said = env.https_proxy || env.HTTPS_PROXY || env.all_proxy || env.ALL_PROXY
+  const said = env.https_proxy || env.HTTPS_PROXY
   if (!said || !URL.canParse(said)) return undefined
   const url = new URL(said)
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined

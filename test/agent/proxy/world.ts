@@ -120,7 +120,7 @@ export const STREAMS = {
     `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-opus-4-6', content: [], stop_reason: null, usage: { input_tokens: 100, cache_read_input_tokens: 20, cache_creation_input_tokens: 37, cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 7 }, output_tokens: 1 } } })}\n\n`,
     'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
     'event: ping\ndata: {"type": "ping"}\n\n',
-    `event: content_block_delta\ndata: ${JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'the word "usage" and \n\n data: é 😀' } })}\n\n`,
+    `event: content_block_delta\ndata: ${JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'the word "usage" and \n\n data: é \u{1f600}' } })}\n\n`,
     'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
     'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":50}}\n\n',
     'event: message_stop\ndata: {"type":"message_stop"}\n\n',
