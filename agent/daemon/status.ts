@@ -1,3 +1,5 @@
+import type { Plan } from '#agent/figures/plan-window.ts'
+import { plansOf } from '#agent/figures/windows.ts'
 import { routesHere, stopsHere } from '#agent/proxy/standing.ts'
 import type { ScopedRule } from '#core/boundary/compile.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
@@ -49,6 +51,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
     rules: inForce.rules.map(({ key, scope, rule }) => {
       const fired = counters.ofRule(key)
       const unread = unreadIn(runtime, { key, scope, rule })
+      const isUnreadFor = (client: string) => unreadIn(runtime, { key, scope, rule }, plansOf({ client })).length > 0
       const binding = bindingOf(runtime, rule)
       return {
         name: key,
@@ -62,7 +65,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
         // the daemon itself obeys it: no client's hook has a part in that
         levels: (binding === 'obeyed' ? [] : hooks).map(({ client, level, off, remedy }) => ({
           client,
-          level: binding === 'idle' ? 'idle' : level === 'user-hook' && unread.length > 0 ? 'figure-unread' : level,
+          level: binding === 'idle' ? 'idle' : level === 'user-hook' && isUnreadFor(client) ? 'figure-unread' : level,
           off,
           remedy,
         })),
@@ -121,11 +124,11 @@ function shareWords(runtime: Runtime, rule: ScopedRule['rule']): string {
   return 'obeyed by this machine’s daemon, which its user can stop: it holds uploads of usage to the organisation; nobody is asked, and the figures of reports are not held'
 }
 
-/** The figures of a rule's conditions that nobody on this machine has told, or not lately. */
-function unreadIn(runtime: Runtime, { scope, rule }: ScopedRule): FigureName[] {
+/** The figures of a rule's conditions that nobody on this machine has told, or not lately; of a plan only where it is one of these. */
+function unreadIn(runtime: Runtime, { scope, rule }: ScopedRule, plans?: readonly Plan[]): FigureName[] {
   if (isUnsupported(rule)) return []
   const unread = rule.when.filter(({ figure, qualifier }) => {
-    if (figure === 'plan_left_pct') return !runtime.planWindows.isRead(qualifier)
+    if (figure === 'plan_left_pct') return !runtime.planWindows.isRead(qualifier, plans)
     if (figure !== 'budget_used_pct') return false
     // in an organisation's rule a plain name is the organisation's
     const isPlain = qualifier !== undefined && scope !== 'local' && !qualifier.startsWith('org:')

@@ -14,7 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { claude } from '#agent/clients/claude/claude.ts'
 import { statusSampleFile } from '#agent/figures/status-sample.ts'
+import { hookInstall } from '#agent/hook-programs.ts'
 import { Machine, SESSION, told } from '../daemon/world.ts'
 
 const built = mkdtempSync(join(tmpdir(), 'statusline-'))
@@ -218,11 +220,19 @@ describe('what it leaves', () => {
   })
 
   test('is unread where nothing was ever told, and says what to do', async () => {
+    const door = JSON.parse(readFileSync(machine.home.tokens, 'utf8'))
+    const request = hookInstall(machine.home, claude, door, { whenBroken: 'pass', form: 'http' })
+    claude.hooks.install({ homeDir: join(machine.folder, 'dev'), env: {} }, request, { dryRun: false })
+    const level = async () =>
+      (await status()).rules[0].levels.find(({ client }: { client: string }) => client === 'claude-code').level
+    expect(await level()).toBe('figure-unread')
     expect((await call('toolu_1')).decision).toBe('pass')
     expect(await figures()).toMatchObject([
       { qualifier: '5h', value: 'unread', fresh: false, problem: 'plan_untold' },
       { qualifier: 'week', value: 'unread', fresh: false },
     ])
+    await draw(input(42))
+    expect(await level()).toBe('user-hook')
   })
 })
 

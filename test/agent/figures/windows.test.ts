@@ -121,7 +121,8 @@ describe('what is left of a plan', () => {
     expect(told.read({ client: 'codex', provider: 'other' })).toEqual([])
     expect(told.read({ client: 'opencode', provider: 'anthropic' })).toEqual(['5h 60'])
     expect(told.read({ client: 'opencode' })).toEqual(['5h 60', '5h 90'])
-    expect(told.read({ client: 'gemini', provider: 'google' })).toEqual([])
+    expect(told.read({ client: 'copilot', provider: 'google' })).toEqual([])
+    expect(told.read({ client: 'gemini' })).toEqual([])
   })
 })
 
