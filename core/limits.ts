@@ -56,6 +56,8 @@ export const TAG_KEYS_MAX = 8
 export const UPLOAD_DAYS_MAX = 40
 /** Buckets of one upload: two hundred combinations of model and tags in every quarter hour of a day. */
 export const UPLOAD_BUCKETS_MAX = 20_000
+/** Combinations of tags in one UTC day of one machine: far more than anybody works for, and an end to the sums that are kept apart. */
+export const DAY_TAG_SETS_MAX = 1000
 /** An upload as the door takes it. */
 export const USAGE_BODY_MAX = 4 * 1024 * 1024
 /** The signed bytes within it: base64 makes four letters of three bytes, the header and signature take the rest. */

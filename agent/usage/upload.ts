@@ -8,6 +8,7 @@ import { DAY_MS, dayStart } from '#core/day.ts'
 import { formatDecimal } from '#core/decimal.ts'
 import { UPLOAD_DAYS_MAX } from '#core/limits.ts'
 import { unlistedByDay } from '#core/usage/attribution.ts'
+import { boundTags } from '#core/usage/bound-tags.ts'
 import { type Bucket, bucketsByDay } from '#core/usage/bucket.ts'
 import { type DayToSend, dayText, readUpload, splitDays, toWire, type UsageAnswer } from '#core/usage/upload.ts'
 import { spendOf } from './attribute.ts'
@@ -28,6 +29,8 @@ import {
 const IN_A_ROW = 20
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
+/** After what time a day that is not taken is sent again as it is. */
+const AGAIN_MS: Partial<Record<Sent['state'], number>> = { quarantined: HOUR_MS, refused: DAY_MS }
 /** Numbers of uploads are 32 bits there. */
 const SEQ_MAX = 2_000_000_000
 
@@ -143,7 +146,8 @@ export class Uploader {
       }
       if (error.code !== 'BAD_INPUT' && error.code !== 'TOO_LARGE') throw error
       // one that can never be taken is given up, so that the next ones are not kept back
-      for (const [name, sent] of Object.entries(pending.days)) kept.days[name] = { ...sent, state: 'refused' }
+      for (const [name, sent] of Object.entries(pending.days))
+        kept.days[name] = { ...sent, state: 'refused', sentAt: this.deps.now() }
       delete kept.pending
       writeKept(this.deps.home, kept)
       throw error
@@ -223,7 +227,9 @@ export class Uploader {
       const mark = `${dayMark(home, name)} ${madeBy}`
       const known = kept.days[name]
       // kept apart because a clock was ahead: said again by a clock that may be right now
-      const isSettled = known !== undefined && (known.state !== 'quarantined' || now() - known.sentAt < HOUR_MS)
+      // and one that was refused is tried again each day: what reads it may have learned more
+      const isSettled =
+        known !== undefined && now() - known.sentAt < (AGAIN_MS[known.state] ?? Number.POSITIVE_INFINITY)
       if (isSettled && known.mark === mark) continue
       const looked = this.looked.get(name)
       if (isSettled && looked?.mark === mark && looked.digest === known.digest) continue
@@ -242,7 +248,7 @@ export class Uploader {
         continue
       }
       const cost = formatDecimal(toSend.buckets.reduce((sum, { picoUsd }) => sum + picoUsd, 0n))
-      const sent: Sent = { state: 'taken', digest, mark, sentAt: 0, cost, unlisted: toSend.unlisted ?? {} }
+      const sent: Sent = { state: 'taken', digest, mark, sentAt: 0, cost, unlisted: boundTags(toSend).unlisted ?? {} }
       changed.push({ toSend, sent })
     }
     if (hasMoved) writeKept(home, kept)

@@ -9,6 +9,7 @@ import type { Crypto, PublicKey } from '#core/key.ts'
 import {
   BUCKET_CALLS_MAX,
   BUCKET_TOKENS_MAX,
+  DAY_TAG_SETS_MAX,
   TAG_KEYS_MAX,
   UPLOAD_AHEAD_MS,
   UPLOAD_BUCKETS_MAX,
@@ -17,6 +18,7 @@ import {
   USAGE_BODY_MAX,
 } from '#core/limits.ts'
 import { PROVIDERS } from '#core/pricing.ts'
+import { boundTags, tagSets } from './bound-tags.ts'
 import {
   type Bucket,
   type BucketKey,
@@ -152,6 +154,11 @@ export function readUpload(value: unknown): UsageUpload {
     days.add(usageDay.day)
     count += usageDay.buckets.length
     if (count > UPLOAD_BUCKETS_MAX) throw bad(`The upload has more than ${UPLOAD_BUCKETS_MAX} buckets.`)
+    if (tagSets(usageDay.buckets) > DAY_TAG_SETS_MAX)
+      throw new AppError('TOO_LARGE', `days[${i}] has more than ${DAY_TAG_SETS_MAX} combinations of tags.`, {
+        remedy:
+          'Update the connector: it then sends the rest of them without tags. Until then nothing is lost, the day waits on the machine.',
+      })
     checkBuckets(usageDay.buckets, `days[${i}].buckets`)
   }
   return upload
@@ -226,7 +233,8 @@ export function splitDays(
   return part.length > 0 ? [...parts, part] : parts
 }
 
-function fitDay(waiting: DayToSend, limits: { buckets: number; bytes: number }): { usageDay: UsageDay; size: number } {
+function fitDay(ledger: DayToSend, limits: { buckets: number; bytes: number }): { usageDay: UsageDay; size: number } {
+  const waiting = boundTags(ledger)
   let usageDay: UsageDay | undefined
   let size = 0
   for (const quarters of [1, 4, QUARTERS_PER_DAY]) {

@@ -202,6 +202,21 @@ describe('an upload', () => {
     expect(await later(1)).toBe(80_000)
   })
 
+  test('that was refused is tried again after a day, though nothing changed: what reads it may have learned more', async () => {
+    await machine.start()
+    machine.spend(1)
+    const spentOn = today()
+    org.refuseUsage.push({ status: 413, code: 'TOO_LARGE' })
+    expect((await sync()).status).toBe(502)
+    const later = async (hours: number) => {
+      machine.offset += hours * 3600_000
+      await machine.daemon.tick()
+      return outputOf(spentOn)
+    }
+    expect(await later(23)).toBe(0)
+    expect(await later(2)).toBe(40_000)
+  })
+
   test('that is kept apart, refused or not taken at all says so in status, and holds nothing else up', async () => {
     await machine.start()
     machine.spend(1)
