@@ -156,8 +156,7 @@ async function handle(
 function meterAnswer(deps: ProxyDeps, seen: Seen, target: Target, who: Who, { usage, packed, headers }: Relayed): void {
   if (packed !== undefined) seen.unread++
   if (!usage) return
-  const id = headers['request-id'] ?? headers['x-request-id']
-  const call = observedCall(target, who, usage, typeof id === 'string' ? id : undefined, deps.now())
+  const call = observedCall(target, who, usage, headers, deps.now())
   if (!call) {
     seen.unread++
     return
