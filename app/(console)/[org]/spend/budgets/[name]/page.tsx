@@ -268,7 +268,7 @@ function factsOf(budget: BudgetDetail): KeyValueItem[] {
   if (share && (parseDecimal(share.unknown) ?? 0n) > 0n)
     items.push({
       key: 'Cover unknown',
-      value: `${moneyOf(formatDecimal(parseDecimal(share.unknown)!), budget.currency)} that may or may not be billed is not counted. Declare on the machine whether a plan covers it.`,
+      value: `${moneyOf(formatDecimal(parseDecimal(share.unknown)!), budget.currency)} that may or may not be billed is not counted. Say with covered: in the rule set whether a plan covers it.`,
     })
   return items
 }
