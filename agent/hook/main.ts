@@ -31,7 +31,9 @@ const isStart = roles.start.includes(event)
 /** What its client tells in variables is heard of that client only: another one's may have been started by it. */
 const isClaude = client === 'claude-code'
 const NOTHING: Record<string, undefined> = {}
-const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT, CLAUDE_PID } = isClaude ? process.env : NOTHING
+const { CLAUDE_CODE_SESSION_ATTENDED, CLAUDE_CODE_ENTRYPOINT } = isClaude ? process.env : NOTHING
+/** The client's own process, where it says so. */
+const clientPid = isClaude ? process.env.CLAUDE_PID : client === 'opencode' ? process.env.OPENCODE_PID : undefined
 /** Not `performance.now()`, whose module costs half a millisecond. */
 const nowMs = () => process.uptime() * 1000
 const startedMs = nowMs()
@@ -46,7 +48,7 @@ function originHeaders(): Record<string, string> {
     'x-holdpoint-event': event.slice(0, 64),
     ...(CLAUDE_CODE_SESSION_ATTENDED ? { 'x-holdpoint-attended': CLAUDE_CODE_SESSION_ATTENDED.slice(0, 8) } : {}),
     ...(CLAUDE_CODE_ENTRYPOINT ? { 'x-holdpoint-entrypoint': CLAUDE_CODE_ENTRYPOINT.slice(0, 64) } : {}),
-    ...(CLAUDE_PID && /^\d{1,10}$/.test(CLAUDE_PID) ? { 'x-holdpoint-client-pid': CLAUDE_PID } : {}),
+    ...(clientPid && /^\d{1,10}$/.test(clientPid) ? { 'x-holdpoint-client-pid': clientPid } : {}),
     ...(tags === '' ? {} : { 'x-holdpoint-tags': tags }),
     ...(held === '' ? {} : { 'x-holdpoint-environment': held }),
     ...(isStart && isClaude ? { 'x-holdpoint-credential': credentialIn(process.env) } : {}),
@@ -166,7 +168,7 @@ async function startDaemon(): Promise<void> {
 const WORDS = { down: 'its daemon is not running', slow: 'its daemon took too long', odd: 'its daemon cannot be heard' }
 
 async function run(): Promise<number> {
-  if (isStart) rememberAgent(home, Number(CLAUDE_PID))
+  if (isStart) rememberAgent(home, Number(clientPid))
   const input = await readInput()
   const found = findDoor()
   if ('why' in found) {

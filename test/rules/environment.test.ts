@@ -32,6 +32,7 @@ const INTERNAL: Record<string, string> = {
   GEMINI_SANDBOX: 'Gemini CLI’s user',
   OPENCODE_CONFIG_DIR: 'whoever has more settings of opencode elsewhere',
   OPENCODE_DB: 'whoever moved the database of opencode',
+  OPENCODE_PID: 'opencode',
   OPENCODE_PURE: 'whoever starts opencode without plugins',
   XDG_CONFIG_HOME: 'whoever moved the settings of all programs',
   XDG_DATA_HOME: 'whoever moved the data of all programs',

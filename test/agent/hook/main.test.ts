@@ -115,8 +115,9 @@ async function hook(
   event: string,
   input: string | undefined = JSON.stringify({ ...EVENT, hook_event_name: event }),
   env: Record<string, string> = {},
+  client = 'claude-code',
 ) {
-  const child = spawn(process.execPath, [join(home, 'bin', 'hook.cjs'), 'claude-code', event], {
+  const child = spawn(process.execPath, [join(home, 'bin', 'hook.cjs'), client, event], {
     env: { PATH: process.env.PATH!, HOME: folder, ...env } as unknown as NodeJS.ProcessEnv,
   })
   const out: string[] = []
@@ -174,6 +175,17 @@ describe('the process that a client starts', () => {
     expect(Math.abs(Date.now() - Number(asked[0]!.headers['x-holdpoint-sent']))).toBeLessThan(60_000)
     expect(JSON.stringify(asked[0])).not.toContain('sk-secret')
     expect(spooled()).toEqual([])
+  })
+
+  it('tells the process of the client that it speaks for, and not of another that has started that one', async () => {
+    await daemon()
+    const both = { CLAUDE_PID: '4711', OPENCODE_PID: '4712' }
+    for (const client of ['claude-code', 'opencode', 'codex']) await hook('Stop', undefined, both, client)
+    expect(asked.map(({ url, headers }) => [url, headers['x-holdpoint-client-pid']])).toEqual([
+      ['/hook/claude-code', '4711'],
+      ['/hook/opencode', '4712'],
+      ['/hook/codex', undefined],
+    ])
   })
 
   it.each([
