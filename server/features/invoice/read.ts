@@ -193,6 +193,9 @@ const LINES_SHOWN = 200
 
 const shown = (row: ReconciledRow): ComparedRow => ({ day: row.day ?? null, model: row.model ?? null, ...sidesOf(row) })
 
+/** Models that a page lists; the smallest of more are one row. The file has all. */
+const MODELS_SHOWN = 100
+
 /** Rows of one day, or of one model, added up. */
 function merged(rows: readonly ReconciledRow[], key: 'day' | 'model'): ComparedRow[] {
   const sums = new Map<string, ReconciledRow>()
@@ -204,7 +207,18 @@ function merged(rows: readonly ReconciledRow[], key: 'day' | 'model'): ComparedR
     sum.difference += row.difference
     sums.set(value, sum)
   }
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => shown(row))
+  const all = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  if (all.length <= MODELS_SHOWN) return all.map(shown)
+  const size = ({ ours, theirs }: ReconciledRow) => (ours > theirs ? ours : theirs)
+  const largest = new Set([...all].sort((a, b) => (size(a) < size(b) ? 1 : -1)).slice(0, MODELS_SHOWN))
+  const others = all.filter(row => !largest.has(row))
+  const rest = { [key]: `${others.length} others`, ours: 0n, theirs: 0n, difference: 0n }
+  for (const { ours, theirs, difference } of others) {
+    rest.ours += ours
+    rest.theirs += theirs
+    rest.difference += difference
+  }
+  return [...all.filter(row => largest.has(row)), rest as ReconciledRow].map(shown)
 }
 
 /** How the difference would be spread by a rule, before it is. @throws AppError BAD_INPUT for shares that are none */
