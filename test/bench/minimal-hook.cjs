@@ -1,7 +1,7 @@
 // The bare tiny process of its kind: reads standard input, asks the daemon's socket once, and ends as a command hook does.
 const { readFileSync } = require('node:fs')
 const body = readFileSync(0)
-const [path] = process.argv.slice(2)
+const [path, client = 'claude-code'] = process.argv.slice(2)
 const chunks = []
 const socket = require('node:net').connect(path)
 socket.on('data', chunk => chunks.push(chunk))
@@ -12,7 +12,6 @@ socket.on('end', () => {
   if (stderr) process.stderr.write(stderr)
   process.exitCode = exit
 })
-const head =
-  'POST /hook/claude-code HTTP/1.0\r\nHost: holdpoint\r\nX-Holdpoint-Form: command\r\nContent-Type: application/json'
-socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n`)
+const head = 'HTTP/1.0\r\nHost: holdpoint\r\nX-Holdpoint-Form: command\r\nContent-Type: application/json'
+socket.write(`POST /hook/${client} ${head}\r\nContent-Length: ${body.length}\r\n\r\n`)
 socket.write(body)

@@ -7,6 +7,7 @@ import { root } from '#server/boot/environment.mjs'
 import { exactly, put } from '../../clients/bench.ts'
 import { type Case, interleave, median, percentile, type Row } from '../bench.ts'
 import { timeToolCalls } from '../claude.ts'
+import { timeCodexCalls, writeCodexHook } from '../codex.ts'
 import { Connector } from '../connector.ts'
 import { LOCAL_RULES, timeDecisions } from '../decision.ts'
 import { type Later, temporaryFolder, withUndo } from '../undo.ts'
@@ -27,13 +28,18 @@ export const row: Row = {
       const machine = await Connector.install(later)
       writeFileSync(join(machine.home, 'config.yaml'), LOCAL_RULES)
       await machine.startDaemon()
-      return [...(await inTheClient(later, machine)), ...(await asCommand(machine)), ...(await inProcess(later))]
+      return [
+        ...(await inTheClient(later, machine)),
+        ...(await inCodex(later, machine)),
+        ...(await asCommand(machine)),
+        ...(await inProcess(later)),
+      ]
     }),
 }
 
 /** The real client with our http hook, beside the same without any and with one that a bare process answers, in turns. */
 async function inTheClient(later: Later, machine: Connector): Promise<Case[]> {
-  await machine.run('hooks', 'install', '--form', 'http')
+  await machine.run('hooks', 'install', '--client', 'claude-code', '--form', 'http')
   const bare = await startBareServer(later)
   const bareHome = temporaryFolder(later)
   const hooks = { PreToolUse: [{ matcher: '*', hooks: [{ type: 'http', url: bare }] }] }
@@ -72,6 +78,45 @@ async function inTheClient(later: Later, machine: Connector): Promise<Case[]> {
   ]
 }
 
+/** The real Codex with our hook, which it takes as a command only, beside none and beside the least that could ask the daemon. */
+async function inCodex(later: Later, machine: Connector): Promise<Case[]> {
+  // it is not told to trust the hook, which is what the command ends with; the runs below trust whatever is there
+  await machine.run('hooks', 'install', '--client', 'codex').catch(() => {})
+  const bareHome = temporaryFolder(later)
+  const { path } = socketPlace(machine.home)!
+  writeCodexHook(bareHome, `${process.execPath} ${join(root, 'test/bench/minimal-hook.cjs')} ${path} codex`)
+  const contenders = [
+    { time: await timeCodexCalls(later, machine.user), gaps: [] as number[] },
+    { time: await timeCodexCalls(later, temporaryFolder(later)), gaps: [] as number[] },
+    { time: await timeCodexCalls(later, bareHome), gaps: [] as number[] },
+  ]
+  const before = machine.judged()
+  for (let round = 0; round <= CLIENT_ROUNDS; round++) {
+    for (const { time, gaps } of round % 2 ? contenders : [...contenders].reverse()) {
+      const measured = await time()
+      if (round > 0) gaps.push(...measured) // the first round warms up
+    }
+  }
+  if (machine.judged() - before < 2 * contenders[0]!.gaps.length)
+    throw new Error('a hook was not asked about the calls of Codex')
+  const [ours, none, bare] = contenders.map(({ gaps }) => median(gaps)) as [number, number, number]
+  const beside = (against: string, againstValue: number, must: string, ok: boolean): Case => ({
+    row: 'pause',
+    case: 'a call in Codex with the command hook',
+    value: ours,
+    unit: 'ms',
+    against,
+    againstValue,
+    ratio: ours / againstValue,
+    must,
+    ok,
+  })
+  return [
+    beside('a minimal process of its kind', bare, 'within 10 %', ours <= bare * PROCESS_RATIO),
+    beside('no hook', none, 'for information', true),
+  ]
+}
+
 async function startBareServer(later: Later): Promise<string> {
   const program = join(root, 'test/bench/bare-hook-server.cjs')
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
@@ -82,7 +127,7 @@ async function startBareServer(later: Later): Promise<string> {
 
 /** The command hook as it is installed, at the pause point, beside the least that could do its work. */
 async function asCommand(machine: Connector): Promise<Case[]> {
-  await machine.run('hooks', 'install', '--form', 'command')
+  await machine.run('hooks', 'install', '--client', 'claude-code', '--form', 'command')
   const settings = JSON.parse(readFileSync(join(machine.user, '.claude/settings.json'), 'utf8'))
   const [program, ...words] = settings.hooks.PreToolUse[0].hooks[0].args as string[]
   const before = machine.judged()
