@@ -65,9 +65,12 @@ const AGAIN = raw([...FIGURES.map(f => `sum(u.${f})::bigint as ${f}`), 'sum(u.co
  * bucket is in exactly one row, whatever they are kept apart by, so every grouping adds up to the same total.
  */
 export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise<SumRow[]> {
-  const { by, step, filter = {}, seen = 'everybody', rates } = asked
-  const rateDays = rates?.days ?? asked.rateDays ?? []
-  const isRated = rates === undefined && rateDays.length > 0
+  const { by, step, filter = {}, seen = 'everybody' } = asked
+  const rateDays = asked.rates?.days ?? asked.rateDays ?? []
+  // one rate for all of it needs no database
+  const rates = rateDays.length > 0 ? asked.rates : undefined
+  const only = rates ? undefined : asked.rates?.perUsd[0]
+  const isRated = asked.rates === undefined && rateDays.length > 0
   const period =
     rateDays.length > 0 ? await cutAtRates(db, asked.period, step, rateDays) : uncut(cutFor(asked.period, step))
   const shared = sharedBy([...by, ...(Object.keys(filter) as Dimension[])])
@@ -86,11 +89,17 @@ export async function sumUsage(db: Tx, orgId: string, asked: SumsAsked): Promise
     ${where.length > 0 ? sql`where ${join(where, ' and ')}` : empty}
     group by ${groups} having sum(u.calls) <> 0`)
   const first = utcDay(asked.period.from.getTime())
-  return rows.map(row => ({
-    ...spendRow(row, by, step),
-    ...(isRated ? { rateDay: row.rated === 0 ? first : rateDays[row.rated! - 1]! } : {}),
-    ...(rates ? { atto: parseDecimal(row.atto!) ?? 0n, rateless: parseDecimal(row.rateless!) ?? 0n } : {}),
-  }))
+  return rows.map(row => {
+    const spend = spendRow(row, by, step)
+    return {
+      ...spend,
+      ...(isRated ? { rateDay: row.rated === 0 ? first : rateDays[row.rated! - 1]! } : {}),
+      ...(rates ? { atto: parseDecimal(row.atto!) ?? 0n, rateless: parseDecimal(row.rateless!) ?? 0n } : {}),
+      ...(only === undefined
+        ? {}
+        : { atto: spend.picoUsd * (only ?? 0n), rateless: only === null ? spend.picoUsd : 0n }),
+    }
+  })
 }
 
 /** Which totals tell everything that is asked about: those that machines share, those that a machine's series share, or neither. */
@@ -131,10 +140,13 @@ function partsOf(
   const figures = (told: Told, date: Prisma.Sql) => {
     if (!rates) return TOLD[told]
     const rate = sql`(${`{${rates.perUsd.map(rate => rate ?? 'null').join(',')}}`}::numeric[])[${which(date)} + 1]`
-    const values = [sql`cost * coalesce(${rate}, 0)`, sql`case when ${rate} is null then cost else 0 end`] as const
+    const isComplete = !rates.perUsd.includes(null)
+    const values = isComplete
+      ? [sql`cost * ${rate}`, sql`0::numeric`]
+      : [sql`cost * coalesce(${rate}, 0)`, sql`case when ${rate} is null then cost else 0 end`]
     const as = (value: Prisma.Sql) =>
       told === 'alone' ? value : told === 'sum' ? sql`sum(${value})` : sql`-sum(${value})`
-    return sql`${TOLD[told]}, ${as(values[0])} as atto, ${as(values[1])} as rateless`
+    return sql`${TOLD[told]}, ${as(values[0]!)} as atto, ${as(values[1]!)} as rateless`
   }
   const groups = raw(['"seriesId"', ...(step ? ['step'] : []), ...(isRated ? ['rated'] : [])].join(', '))
   // by days nothing of a day's totals is added up before their names are known
