@@ -149,6 +149,7 @@ export const HOOK_OFF = [
   'proxy_diverts_hook',
   'environment_diverts_hook',
   'hook_edited',
+  'hook_not_trusted',
   'client_too_old',
   'mods_may_overrule',
   'managed_only',

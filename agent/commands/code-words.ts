@@ -63,6 +63,7 @@ const OFF: Words = {
   proxy_diverts_hook: 'a proxy variable diverts the hook',
   environment_diverts_hook: 'a variable in the settings runs other code in the hook',
   hook_edited: 'the hook is not as it was installed',
+  hook_not_trusted: 'the agent program was not told to trust the hook',
   client_too_old: 'the agent program is too old',
   mods_may_overrule: 'an extension may overrule the hook',
   managed_only: 'the agent program heeds managed hooks only',

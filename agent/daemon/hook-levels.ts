@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
 import { readJson } from '#agent/home.ts'
 import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
@@ -14,6 +15,8 @@ const OFF: Record<string, HookOff> = {
   hook_edited: 'hook_edited',
   hook_elsewhere: 'hook_edited',
   hook_program_missing: 'hook_edited',
+  hook_not_trusted: 'hook_not_trusted',
+  hook_switched_off: 'hooks_disabled_by_user',
   code_planted: 'environment_diverts_hook',
   foreign_entry_invalid: 'settings_unreadable',
   settings_unusable: 'settings_unreadable',
@@ -95,8 +98,10 @@ export function hookStates(runtime: Runtime): HookState[] {
     if (!hook) return [{ client, level: 'broken' as const, off: ['settings_unreadable' as const] }]
     const off = hook.findings.flatMap(({ code, file }) => {
       if (code !== 'hooks_disabled') return OFF[code] ?? []
+      // the person's own is what lies beside the file with the hooks
+      const own = dirname(adapter.hooks.settingsPath(runtime.clientHome))
       return [
-        file === adapter.hooks.settingsPath(runtime.clientHome)
+        file !== undefined && dirname(file) === own
           ? ('hooks_disabled_by_user' as const)
           : ('hooks_disabled_by_project' as const),
       ]

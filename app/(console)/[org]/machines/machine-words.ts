@@ -77,6 +77,7 @@ const SWITCHED_OFF_BY: Record<string, string> = {
   proxy_diverts_hook: 'a proxy variable diverts the hook',
   environment_diverts_hook: 'a variable in the settings runs other code in the hook',
   hook_edited: 'the hook was edited',
+  hook_not_trusted: 'the client was not told to trust the hook',
   client_too_old: 'the client is too old',
   mods_may_overrule: 'an extension may overrule the hook',
   managed_only: 'the client heeds managed hooks only',
