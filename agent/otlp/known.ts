@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type Home, readBytes, readJson, writeJson } from '#agent/home.ts'
+import { SessionSums } from './left-out.ts'
 
 const whole = z.int().check(z.gte(0))
 const Series = z.object({ time: z.string(), tokens: z.record(z.string(), whole), at: z.number() })
@@ -21,6 +22,8 @@ const Kept = z.object({
   modes: z.record(z.string(), Mode),
   tally: Tally,
   lastAt: z.optional(z.number()),
+  /** What sessions that are counted by their calls tell in sums, by session. */
+  sums: z.optional(z.record(z.string(), SessionSums)),
   /** Running sums that began before this are taken up without being counted: how far they had been is not known any more. */
   uncountedBefore: z.optional(z.number()),
 })
@@ -44,6 +47,7 @@ export function readKept(home: Home, nowMs: number): Kept {
 export function writeKept(home: Home, kept: Kept): void {
   kept.series = newest(kept.series)
   kept.modes = newest(kept.modes)
+  if (kept.sums) kept.sums = newest(kept.sums)
   writeJson(home, pathOf(home), kept)
 }
 

@@ -8,6 +8,7 @@ import { PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import { Inbox, type Waiting } from './inbox.ts'
 import { type Kept, readKept, type Tally, writeKept } from './known.ts'
+import { leftOut, noteSum } from './left-out.ts'
 import type { Observed, ObservedCall, ObservedSum } from './observed.ts'
 
 /** A client whose records are read here may write them a moment after it has told of them. */
@@ -66,7 +67,10 @@ export class Telemetry {
   async settle(): Promise<void> {
     const waiting = this.inbox.read()
     this.waits = waiting.length
-    if (waiting.length === 0) return
+    if (waiting.length === 0) {
+      await this.countLeftOut()
+      return
+    }
     if (waiting.some(({ seen }) => seen.kind === 'call')) await this.deps.ledger.knowRequests()
     const later = new Set<Waiting>()
     for (const [i, one] of waiting.entries()) {
@@ -80,6 +84,18 @@ export class Telemetry {
     const left = [...later, ...all.slice(waiting.length)]
     this.inbox.keep(left)
     this.waits = left.length
+    await this.countLeftOut()
+  }
+
+  /** Attempts that only the sums of a session have, one record for all of them. */
+  private async countLeftOut(): Promise<void> {
+    const { sums } = this.known
+    if (sums === undefined) return
+    const { home, ledger, placeOf, now } = this.deps
+    const found = await leftOut(home, sums, now())
+    for (const { session, tags, ...record } of found)
+      ledger.add([{ ...record, partial: true, isTold: true, isSum: true }], placeOf('claude-code', session, tags))
+    if (found.length > 0) writeKept(home, this.known)
   }
 
   private mustWait({ at, seen }: Waiting): boolean {
@@ -96,9 +112,14 @@ export class Telemetry {
     }
     const { tally } = this.known
     const added = this.addedBy(seen)
-    if (this.deps.readsOwn(seen.client, seen.session)) tally.own++
-    else if (!this.isCountedBy(seen)) tally.otherwise++
-    else if (added) this.countSum(seen, added)
+    const isRead = this.deps.readsOwn(seen.client, seen.session)
+    if (!isRead && this.isCountedBy(seen)) {
+      if (added) this.countSum(seen, added)
+      return
+    }
+    tally[isRead ? 'own' : 'otherwise']++
+    this.known.sums ??= {}
+    if (added) noteSum(this.known.sums, seen, added, this.deps.now())
   }
 
   /**

@@ -65,7 +65,7 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
   client: 'claude-code',
   title: 'Claude Code',
   lacks:
-    'Claude Code records nothing of an attempt that broke off before its first whole block, nor of its own small requests (a session’s title): telemetry tells of these, and of those attempts in sums only',
+    'Claude Code records nothing of an attempt that broke off before its first whole block, nor of its own small requests (a session’s title): both count where it tells of its usage by telemetry (`holdpoint telemetry`), and nowhere else',
   program: 'claude',
   forms: ['http', 'command'],
   asks: true,
