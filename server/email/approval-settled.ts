@@ -9,6 +9,8 @@ export type SettledData = {
   machine: string
   state: 'approved' | 'denied' | 'expired' | 'withdrawn' | 'revoked'
   scope?: 'step' | 'session'
+  /** What was asked about; a session when absent. */
+  about?: 'session' | 'route' | 'share'
   until: readonly string[]
   standsUntil?: string
   answeredBy: readonly { name: string; role: string; how: string }[]
@@ -32,9 +34,31 @@ const SUBJECT: Record<SettledData['state'], string> = {
   revoked: 'Ended',
 }
 
+const ABOUT = {
+  session: {
+    step: 'one step',
+    session: 'the rest of the session',
+    goesThrough: "The agent's next try goes through.",
+    isRefused: 'The agent is refused for this; asking again files nothing while the denial stands.',
+  },
+  route: {
+    step: 'one request',
+    session: 'a day',
+    goesThrough: 'The next request on this route is moved.',
+    isRefused: 'Requests go on with the model that they ask for while the denial stands.',
+  },
+  share: {
+    step: 'one sending',
+    session: 'a day',
+    goesThrough: 'What waits is sent next time.',
+    isRefused: 'Nothing is sent there while the denial stands.',
+  },
+} as const
+
 /** How it ended, to the requester alone. The mail's In-Reply-To and References keep it in the thread of the request. */
 export function approvalSettledMail(data: SettledData): Mail {
-  const scope = data.scope === 'session' ? 'the rest of the session' : 'one step'
+  const { step, session, goesThrough, isRefused } = ABOUT[data.about ?? 'session']
+  const scope = data.scope === 'session' ? session : step
   const rows: (readonly [string, string])[] = [
     ['Organisation', data.org],
     [data.rules.length > 1 ? 'Rules' : 'Rule', data.rules.join(', ')],
@@ -46,11 +70,7 @@ export function approvalSettledMail(data: SettledData): Mail {
   for (const who of data.answeredBy) rows.push(['Answered by', `${who.name}, ${who.role} (${who.how})`])
   if (data.reason) rows.push(['Reason', data.reason])
   const next =
-    data.state === 'approved'
-      ? "The agent's next try goes through."
-      : data.state === 'denied'
-        ? 'The agent is refused for this; asking again files nothing while the denial stands.'
-        : "The agent's next try asks again."
+    data.state === 'approved' ? goesThrough : data.state === 'denied' ? isRefused : 'The next try asks again.'
   return layOut(`${SUBJECT[data.state]}: ${data.rules.join(', ')} (${data.handle})`, [
     { kind: 'text', text: `Your request ${data.handle} ${OUTCOME[data.state]}. ${next}` },
     { kind: 'rows', rows },

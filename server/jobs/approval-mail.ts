@@ -99,6 +99,7 @@ export async function mailSettled(db: Db, job: Jobs['approval.mail_settled']): P
     machine: row.machine.label,
     state,
     ...(answer ? { scope: answer.scope } : {}),
+    about: request.subject.kind,
     until:
       answer?.until.map(
         limit => `${figureTitle({ name: limit.figure, qualifier: limit.qualifier })} reaches ${ceilingText(limit)}`,

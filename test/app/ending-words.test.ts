@@ -14,13 +14,23 @@ const vote = (name: string, decision: 'approve' | 'deny') =>
     reason: '',
   }) as const
 const line = (state: Parameters<typeof endingLine>[0]['state'], over = {}) =>
-  endingLine({ state, scope: 'step', answeredBy: [vote('Chris Lind', 'approve')], ended: undefined, ...over })
+  endingLine({
+    state,
+    scope: 'step',
+    subject: { kind: 'session' },
+    answeredBy: [vote('Chris Lind', 'approve')],
+    ended: undefined,
+    ...over,
+  })
 
 it('a settled request says in one line how it ended and by whom', () => {
   expect(line('pending')).toBeUndefined()
   expect(line('approved')).toBe('Approved for one step by Chris Lind.')
   expect(line('used')).toBe('Approved for one step by Chris Lind, and used.')
   expect(line('lapsed', { scope: 'session' })).toBe('Approved for the session by Chris Lind; its time is over.')
+  const subject = { kind: 'route', provider: 'anthropic', from: 'a', to: 'b' }
+  expect(line('approved', { subject })).toBe('Approved for one request by Chris Lind.')
+  expect(line('approved', { subject, scope: 'session' })).toBe('Approved for a day by Chris Lind.')
   expect(line('approved', { answeredBy: [vote('Ada Park', 'approve'), vote('Chris Lind', 'approve')] })).toContain(
     'by Ada Park and Chris Lind.',
   )

@@ -19,6 +19,7 @@ import { compareDecimals } from '#core/decimal.ts'
 import { REASON_MAX } from '#core/limits.ts'
 import type { ApprovalDetail } from '../../outputs.ts'
 import { useDecision, useHandsFocusOn } from './decision.tsx'
+import { SUBJECT_WORDS } from './subject-words.ts'
 
 type Deed = 'step' | 'session' | 'deny'
 
@@ -98,6 +99,7 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
   }
   const cost = approval.figures.some(figure => figure.name === 'session_cost_usd')
   const shown = ceilings?.[0] ?? approval.ceilings[0]
+  const words = SUBJECT_WORDS[approval.subject.kind]
   const busy = (which: Deed) => answer.isPending && deed === which
   // Not the pressed one: a button that is shut loses the focus.
   const otherBusy = (which: Deed) => answer.isPending && deed !== which
@@ -140,19 +142,19 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
           </div>
           <div className="grid gap-2 sm:flex sm:flex-wrap sm:items-center">
             <Button variant="primary" loading={busy('step')} disabled={otherBusy('step')} onClick={() => send('step')}>
-              Let this step through
+              {words.step}
             </Button>
             <Button
               loading={busy('session')}
               disabled={otherBusy('session') || (limit !== '' && limitError !== undefined)}
               onClick={() => send('session')}
             >
-              Let the session go on
+              {words.session}
               {shown ? ` up to ${ceilingText(shown)}` : ''}
             </Button>
             <ConfirmDialog
               title="Deny it for a day?"
-              description={`${CLIENT_NAMES[approval.client]} is told to stop, and this session is refused for the same rule until the day is over. A denial is not taken back.`}
+              description={words.denied(CLIENT_NAMES[approval.client])}
               confirmLabel="Deny for a day"
               trigger={
                 <Button variant="danger" className="sm:ml-auto" disabled={otherBusy('deny')}>
@@ -174,10 +176,7 @@ export function AnswerForm({ org, approval }: { org: string; approval: ApprovalD
               </Field>
             </ConfirmDialog>
           </div>
-          <p className="text-ink-2 text-sm">
-            “This step” lets exactly one held call through. “The session” lets it go on for at most a day. A denial
-            stands for a day, and the agent is told to stop.
-          </p>
+          <p className="text-ink-2 text-sm">{words.meaning}</p>
         </form>
       </Card>
     </div>

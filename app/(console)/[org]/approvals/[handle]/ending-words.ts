@@ -1,8 +1,9 @@
 import { formatList } from '#app/_ui/format.ts'
 import type { ApprovalDetail } from '../../outputs.ts'
+import { SUBJECT_WORDS } from './subject-words.ts'
 
 type Ending = NonNullable<ApprovalDetail['ended']>
-type Settled = Pick<ApprovalDetail, 'state' | 'scope' | 'answeredBy' | 'ended'>
+type Settled = Pick<ApprovalDetail, 'state' | 'scope' | 'subject' | 'answeredBy' | 'ended'>
 
 /** What the requester's or an admin's act was, or why the machine took its request back. */
 const ACTS: Record<string, string> = {
@@ -37,10 +38,10 @@ export function endedBy({ by, why }: Ending, state: 'withdrawn' | 'revoked'): st
 }
 
 /** How a request ended, in one line under its question; undefined while it waits. */
-export function endingLine({ state, scope, answeredBy, ended }: Settled): string | undefined {
+export function endingLine({ state, scope, subject, answeredBy, ended }: Settled): string | undefined {
   const names = (decision: 'approve' | 'deny') =>
     formatList(answeredBy.filter(by => by.decision === decision).map(by => by.name))
-  const approved = `Approved for ${scope === 'session' ? 'the session' : 'one step'} by ${names('approve')}`
+  const approved = `Approved for ${SUBJECT_WORDS[subject.kind].approvedFor[scope === 'session' ? 'session' : 'step']} by ${names('approve')}`
   switch (state) {
     case 'pending':
       return undefined

@@ -7,6 +7,7 @@ import { methodName } from '#core/permission.ts'
 import type { ApprovalDetail } from '../../outputs.ts'
 import { endedBy } from './ending-words.ts'
 import { RevokeButton } from './revoke-button.tsx'
+import { SUBJECT_WORDS } from './subject-words.ts'
 
 /** How a settled request ended: who let it go on or refused it, how, when, up to what figure. */
 export function Outcome({ approval, org }: { approval: ApprovalDetail; org: string }) {
@@ -34,7 +35,7 @@ export function Outcome({ approval, org }: { approval: ApprovalDetail; org: stri
   if (granted) {
     items.push({
       key: 'Lets through',
-      value: approval.scope === 'step' ? 'exactly one held call of this session' : 'the rest of this session',
+      value: SUBJECT_WORDS[approval.subject.kind].lets[approval.scope === 'step' ? 'step' : 'session'],
     })
     for (const ceiling of approval.until ?? []) {
       items.push({
@@ -59,7 +60,11 @@ export function Outcome({ approval, org }: { approval: ApprovalDetail; org: stri
   return (
     <Card
       title="How it ended"
-      aside={approval.mayRevoke ? <RevokeButton org={org} handle={approval.handle} /> : undefined}
+      aside={
+        approval.mayRevoke ? (
+          <RevokeButton org={org} handle={approval.handle} kind={approval.subject.kind} />
+        ) : undefined
+      }
     >
       <KeyValue items={items} />
     </Card>

@@ -6,10 +6,12 @@ import { useRef } from 'react'
 import { useTRPC } from '#app/_client/trpc.tsx'
 import { Button } from '#app/_ui/button.tsx'
 import { ConfirmDialog } from '#app/_ui/confirm-dialog.tsx'
+import type { Subject } from '#core/approval/request.ts'
 import { useHandsFocusOn } from './decision.tsx'
+import { SUBJECT_WORDS } from './subject-words.ts'
 
 /** Ends a grant that still stands. */
-export function RevokeButton({ org, handle }: { org: string; handle: string }) {
+export function RevokeButton({ org, handle, kind }: { org: string; handle: string; kind: Subject['kind'] }) {
   const router = useRouter()
   const part = useRef<HTMLSpanElement>(null)
   useHandsFocusOn(part)
@@ -18,7 +20,7 @@ export function RevokeButton({ org, handle }: { org: string; handle: string }) {
     <span ref={part}>
       <ConfirmDialog
         title="End this grant?"
-        description="The machine learns it within seconds; the session is held again at its next tool call. A call that was let through already is not taken back."
+        description={`The machine learns it within seconds; ${SUBJECT_WORDS[kind].heldAgain}`}
         confirmLabel="End the grant"
         trigger={
           <Button size="sm" variant="danger">
