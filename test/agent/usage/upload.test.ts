@@ -275,12 +275,16 @@ test('is held back by a rule on sharing with the team, and fills the gap once wh
 test('a rule on sharing is obeyed by nobody where nothing would go to that destination', async () => {
   const rules = (destination: string) =>
     `boundaries:\n  - { name: s, action: share, when: { destination: "== ${destination}" }, require: deny, stage: enforce }\n`
-  const rule = async () => (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules[0]
+  const rule = async () => {
+    const [one] = (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules
+    // one level, whichever the client
+    return { ...one, levels: [...new Set(one.levels.map(({ level }: { level: string }) => level))] }
+  }
   org.publish(rules('otel'))
   await machine.start()
   await machine.daemon.sync()
   expect(await rule()).toMatchObject({
-    levels: [{ level: 'idle' }],
+    levels: ['idle'],
     notes: ['nothing goes to that destination from here'],
   })
   await machine.daemon.stop()
@@ -288,7 +292,7 @@ test('a rule on sharing is obeyed by nobody where nothing would go to that desti
   machine.config(rules('team'))
   await machine.start()
   expect(await rule()).toMatchObject({
-    levels: [{ level: 'idle' }],
+    levels: ['idle'],
     notes: [expect.stringContaining('joined no organisation')],
   })
 })
