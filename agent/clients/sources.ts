@@ -2,6 +2,7 @@ import type { ClientAdapter, UsageSource } from './adapter.ts'
 import { claude } from './claude/claude.ts'
 import { codex } from './codex/codex.ts'
 import { copilot } from './copilot/copilot.ts'
+import { cursor } from './cursor/cursor.ts'
 import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode/opencode.ts'
 
@@ -12,6 +13,7 @@ export const ADAPTERS: readonly ClientAdapter[] = [
   gemini as unknown as ClientAdapter,
   copilot as unknown as ClientAdapter,
   opencode as unknown as ClientAdapter,
+  cursor,
 ]
 
 /** The clients whose own records of their calls are read. */
