@@ -1,5 +1,5 @@
 import { askLoopback } from '#agent/hook/loopback.ts'
-import { PROXY_PORT, readProxy } from '#agent/proxy/place.ts'
+import { PROXY_PORT, type RunningProxy, readProxy } from '#agent/proxy/place.ts'
 import { runProxy } from '#agent/proxy/run.ts'
 import type { ProxyCounts } from '#agent/proxy/server.ts'
 import { columns, count, localTime, plain, plainDeep, type Terminal } from '#agent/terminal.ts'
@@ -100,6 +100,7 @@ function printClients(terminal: Terminal, base: string): void {
     ],
     ['Copilot CLI with a key of your own (environment)', [`export COPILOT_PROVIDER_BASE_URL=${base}/openai/v1`]],
     ['Other programs', [`export OPENAI_BASE_URL=${base}/openai/v1`, `export ANTHROPIC_BASE_URL=${base}/anthropic`]],
+    ['Where a proxy variable is set (environment)', ['export NO_PROXY=127.0.0.1,localhost']],
     ['Whose the calls are, where no rule says so', [`${base}/s/tenant=acme,project=shop/anthropic`]],
   ]
   for (const [head, text] of lines) {
@@ -122,7 +123,7 @@ export const proxyStatus: Command = {
   examples: [['holdpoint proxy status --json', 'for a script']],
   async run({ home, json, terminal }) {
     const running = readProxy(home)
-    const counts = running && (await countsOf(running.port))
+    const counts = running && (await countsOf(running))
     if (!running || !counts)
       throw new CommandFailure(
         'missing',
@@ -131,7 +132,8 @@ export const proxyStatus: Command = {
         'Start it with `holdpoint proxy`.',
       )
     if (json) {
-      terminal.json({ ...running, ...counts })
+      const { token: _, ...shown } = running
+      terminal.json({ ...shown, ...counts })
       return EXIT.ok
     }
     terminal.line(
@@ -159,9 +161,15 @@ export const proxyStatus: Command = {
   },
 }
 
-async function countsOf(port: number): Promise<ProxyCounts | undefined> {
+async function countsOf({ port, token }: RunningProxy): Promise<ProxyCounts | undefined> {
   try {
-    const { status, body } = await askLoopback({ port, method: 'GET', path: '/holdpoint/status', timeoutMs: 2000 })
+    const { status, body } = await askLoopback({
+      port,
+      method: 'GET',
+      path: '/holdpoint/status',
+      headers: { Authorization: `Bearer ${token}` },
+      timeoutMs: 2000,
+    })
     return status === 200 ? (plainDeep(JSON.parse(body)) as ProxyCounts) : undefined
   } catch {
     return undefined

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
+import { random } from '#agent/crypto.ts'
 import type { Home } from '#agent/home.ts'
-import { NO_ROUTING } from '#core/routing.ts'
+import { base64url } from '#core/bytes.ts'
 import { askVerdict, PlanTeller } from './ask.ts'
 import type { ProxyEnv } from './company-proxy.ts'
 import { RoutingConfig } from './config.ts'
@@ -41,6 +42,7 @@ export async function runProxy(options: ProxyOptions): Promise<LocalProxy> {
   const startedAt = new Date(now()).toISOString()
   let note = () => {}
   const config = new RoutingConfig(home, () => note())
+  const token = base64url(random(32))
   const windows = new Windows()
   const outbox = new Outbox(home, log)
   const agents = makeAgents(options.env ?? process.env, options.tls)
@@ -62,6 +64,7 @@ export async function runProxy(options: ProxyOptions): Promise<LocalProxy> {
     noteWindows: readings => plans.note(readings),
     now,
     log,
+    token,
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -73,7 +76,7 @@ export async function runProxy(options: ProxyOptions): Promise<LocalProxy> {
   const { port } = server.address() as AddressInfo
   note = () => {
     try {
-      noteProxy(home, { port, pid: process.pid, startedAt, version, mode: (config.now() ?? NO_ROUTING).mode })
+      noteProxy(home, { port, pid: process.pid, startedAt, version, mode: config.now().mode, token })
     } catch (error) {
       log(`the proxy could not be noted: ${(error as Error).message}`)
     }

@@ -1,6 +1,7 @@
 /** The proxy's server on loopback: who may ask, where it goes, what is done with it before, and what is learned from it. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { sameSecret } from '#agent/crypto.ts'
 import type { ObservedCall } from '#agent/otlp/observed.ts'
 import { isLoopbackHost } from '#core/loopback.ts'
 import type { Routing } from '#core/routing.ts'
@@ -25,6 +26,8 @@ export type ProxyDeps = {
   noteWindows(readings: readonly WindowReading[]): void
   now(): number
   log(line: string): void
+  /** Opens the counts. */
+  token: string
 }
 
 /** `untold`: answers that bore no counts; `unread`: in a packing that is not known here, or with counts that cannot be. */
@@ -52,7 +55,14 @@ export function makeProxy(deps: ProxyDeps): { server: Server; counts(): ProxyCou
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000 }, (request, response) => {
     const stranger = strangerOf(request)
     if (stranger) return fail(response, stranger)
-    if (request.url === '/holdpoint/status' && request.method === 'GET') {
+    if (request.url === '/holdpoint/status') {
+      const given = /^Bearer ([\x21-\x7e]{1,200})$/.exec(request.headers.authorization ?? '')?.[1]
+      if (given === undefined || !sameSecret(given, deps.token))
+        return fail(response, {
+          status: 401,
+          type: 'forbidden',
+          message: 'The token is missing or is not this proxy’s.',
+        })
       response.writeHead(200, { 'content-type': 'application/json' })
       return void response.end(JSON.stringify(counts()))
     }

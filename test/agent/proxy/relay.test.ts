@@ -213,6 +213,7 @@ test('another Host, an Origin, an absolute target, an unknown upstream, a WebSoc
   expect(await raw(`CONNECT api.anthropic.com:443 HTTP/1.1\r\n${last}`)).toContain('not an HTTP proxy')
   const upgrade = `GET /openai/v1/responses HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
   expect(await raw(upgrade)).toContain('supports_websockets')
+  expect((await world.ask('/holdpoint/status', { method: 'GET' })).status).toBe(401)
   expect(world.arrived).toEqual([])
 })
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { askLoopback } from '#agent/hook/loopback.ts'
 import { socketPlace } from '#agent/hook/socket-place.ts'
 import { modelTier } from '#core/model-tier.ts'
 import { Organisation } from '../daemon/organisation.ts'
@@ -116,6 +117,35 @@ test('approved once, one request is moved; for a day, every one; another route i
   machine.offset = 24 * 3600_000 + 1
   expect((await send()).model).toBe(FROM)
   expect(world.proxy.counts().unanswered).toBe(0)
+})
+
+test('of five requests at once one step lets one be moved, and an answer that would come too late is not spent', async () => {
+  const { machine, send, decisions } = await routed(rule('ask'))
+  const { record } = await import('#agent/daemon/runtime.ts')
+  await send()
+  const approve = () =>
+    record(machine.daemon.runtime, {
+      kind: 'local_answer',
+      handle: decisions().find(({ did }) => did === 'refused')!.handle,
+      scope: 'step',
+      how: 'cli',
+    })
+  approve()
+  const sent = Date.now() - 200
+  const late = await askLoopback({
+    socket: socketPlace(machine.home.root)!.path,
+    method: 'POST',
+    path: '/proxy/judge',
+    headers: { 'x-holdpoint-sent': String(sent) },
+    body: JSON.stringify({ client: 'claude-code', route: { provider: 'anthropic', from: FROM, to: TO } }),
+    timeoutMs: 5000,
+  })
+  expect(JSON.parse(late.body)).toEqual({ route: 'hold' })
+  expect(machine.entries('spend')).toEqual([])
+  const answers = await Promise.all(Array.from({ length: 5 }, () => send()))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+  expect(machine.entries('spend')).toHaveLength(1)
+  expect(decisions().filter(({ did }) => did === 'released')).toHaveLength(1)
 })
 
 test('denied here it stays held and asks nobody; a rule that denies asks nobody at all', async () => {
