@@ -127,12 +127,17 @@ export class Sessions {
     this.dirty.add(session)
   }
 
+  /** Two clients may use one id (one of them lets its user choose it): each session has a file and a name of its own. */
+  private refOf(client: string, id: string): string {
+    return sessionRef(this.secret, client === 'claude-code' ? id : `${client} ${id}`)
+  }
+
   private make(client: string, id: string): Session {
     const cost = this.recordedCost(id)
     return {
       client,
       id,
-      ref: sessionRef(this.secret, id),
+      ref: this.refOf(client, id),
       cwd: '',
       project: 'unknown',
       unpriced: [],
@@ -311,7 +316,7 @@ export class Sessions {
     }
     for (const name of names) {
       const session = keptSession(join(this.home.sessions, name))
-      if (!session || session.id === CANARY_SESSION || session.ref !== sessionRef(this.secret, session.id)) continue
+      if (!session || session.id === CANARY_SESSION || session.ref !== this.refOf(session.client, session.id)) continue
       const cost = Math.max(session.cost ?? 0, this.recordedCost(session.id) ?? 0)
       this.byKey.set(`${session.client}\n${session.id}`, {
         ...session,
