@@ -95,7 +95,7 @@ export function SpreadDialog({ org, id, rule: before, tenants, currency, twice }
         {twice && kind !== 'none' && (
           <Banner kind="note" title="Tenants may be charged twice.">
             Statements count all usage at list prices, also that of which nobody knows whether a plan covers it, and the
-            difference may hold the same usage. First say on its machines what covers it.
+            difference may hold the same usage. First say what covers it, with <code>covered:</code> in the rule set.
           </Banner>
         )}
         <RadioCards legend="The rule" columns={2} value={kind} onChange={setKind} options={RULES} />
