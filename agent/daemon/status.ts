@@ -1,5 +1,3 @@
-import type { Plan } from '#agent/figures/plan-window.ts'
-import { plansOf } from '#agent/figures/windows.ts'
 import { routesHere, stopsHere } from '#agent/proxy/standing.ts'
 import type { ScopedRule } from '#core/boundary/compile.ts'
 import { figureLabel } from '#core/boundary/describe.ts'
@@ -10,6 +8,7 @@ import { formatMicros } from '#core/money.ts'
 import type { DecisionEntry, Entry, JudgedRule } from './entry.ts'
 import { hookStates } from './hook-levels.ts'
 import { isFreshEnough } from './releases.ts'
+import { mayHoldTeam, ruleLevels, unreadIn } from './rule-levels.ts'
 import { clockOf, type Runtime } from './runtime.ts'
 import { unguardedOf } from './sessions.ts'
 
@@ -47,12 +46,11 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
           pin: membership.team.firstUse ? 'first use' : 'digest',
         }
       : null,
+    clients: hooks,
     local: { source: local.source, errors: local.errors, warnings: local.warnings },
     rules: inForce.rules.map(({ key, scope, rule }) => {
       const fired = counters.ofRule(key)
       const unread = unreadIn(runtime, { key, scope, rule })
-      const isUnreadFor = (client: string) => unreadIn(runtime, { key, scope, rule }, plansOf({ client })).length > 0
-      const binding = bindingOf(runtime, rule)
       return {
         name: key,
         scope,
@@ -62,13 +60,7 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
         fired: fired?.fired ?? 0,
         sessions: fired?.sessions.length ?? 0,
         last: fired?.last,
-        // the daemon itself obeys it: no client's hook has a part in that
-        levels: (binding === 'obeyed' ? [] : hooks).map(({ client, level, off, remedy }) => ({
-          client,
-          level: binding === 'idle' ? 'idle' : level === 'user-hook' && isUnreadFor(client) ? 'figure-unread' : level,
-          off,
-          remedy,
-        })),
+        levels: ruleLevels(runtime, { key, scope, rule }, hooks),
         notes: [
           ...unread.map(figure => unreadWords(figure, rule)),
           ...(isUnsupported(rule) ? [`this connector cannot read the rule: ${rule.reason}`] : []),
@@ -100,13 +92,6 @@ export function statusOf(runtime: Runtime, startedAt: string): object {
   }
 }
 
-/** By whom a rule is obeyed: by clients' hooks, by this daemon, or by nobody here. */
-function bindingOf(runtime: Runtime, rule: ScopedRule['rule']): 'hooks' | 'obeyed' | 'idle' {
-  if (rule.action === 'model_route') return routesHere(runtime.home, runtime.rules.inForce().local.routing).binding
-  if (rule.action !== 'share') return 'hooks'
-  return runtime.membership && mayHoldTeam(rule) ? 'obeyed' : 'idle'
-}
-
 function proxyWords({ home, rules }: Runtime, { action }: ScopedRule['rule']): string[] {
   const { routing } = rules.inForce().local
   if (action === 'model_route') return [routesHere(home, routing).words]
@@ -114,27 +99,10 @@ function proxyWords({ home, rules }: Runtime, { action }: ScopedRule['rule']): s
   return stops === undefined ? [] : [stops]
 }
 
-/** Uploads to the organisation are the one thing that leaves this machine: a rule about another destination has nothing to hold. */
-const mayHoldTeam = (rule: ScopedRule['rule']): boolean =>
-  !isUnsupported(rule) && rule.when.every(({ figure, value }) => figure !== 'destination' || value === 'team')
-
 function shareWords(runtime: Runtime, rule: ScopedRule['rule']): string {
   if (!runtime.membership) return 'this machine has joined no organisation, so nothing leaves it'
   if (!mayHoldTeam(rule)) return 'nothing goes to that destination from here'
   return 'obeyed by this machine’s daemon, which its user can stop: it holds uploads of usage to the organisation; nobody is asked, and the figures of reports are not held'
-}
-
-/** The figures of a rule's conditions that nobody on this machine has told, or not lately; of a plan only where it is one of these. */
-function unreadIn(runtime: Runtime, { scope, rule }: ScopedRule, plans?: readonly Plan[]): FigureName[] {
-  if (isUnsupported(rule)) return []
-  const unread = rule.when.filter(({ figure, qualifier }) => {
-    if (figure === 'plan_left_pct') return !runtime.planWindows.isRead(qualifier, plans)
-    if (figure !== 'budget_used_pct') return false
-    // in an organisation's rule a plain name is the organisation's
-    const isPlain = qualifier !== undefined && scope !== 'local' && !qualifier.startsWith('org:')
-    return !runtime.isBudgetRead(isPlain ? `org:${qualifier}` : qualifier)
-  })
-  return [...new Set(unread.map(({ figure }) => figure))]
 }
 
 /** What is unread, what that does to the rule, and what can be done about it. */

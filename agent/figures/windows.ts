@@ -123,12 +123,16 @@ function leftOf({ usedPct, resetsAt }: SeenWindow): Micros | undefined {
   return Math.max(0, Math.floor((100 - usedPct) * MICROS_PER_UNIT + 0.001))
 }
 
+/** Clients that no plan with windows pays for, whoever makes the model: a plan of their own maker's does, or a key. */
+const OF_NO_PLAN: readonly string[] = ['copilot', 'cursor']
+
 /** Where a session does not say of which provider it is. Gemini CLI's has no windows. */
 const OF_CLIENT: Readonly<Record<string, readonly Plan[]>> = { codex: ['openai'], gemini: [] }
 
 /** Of whose plan a client's sessions draw. A provider without windows has no figure; where nobody says, any may be meant. */
 export function plansOf({ client, provider }: { client: string; provider?: string | undefined }): readonly Plan[] {
   if (client === 'claude-code') return ['anthropic']
+  if (OF_NO_PLAN.includes(client)) return []
   if (provider === undefined) return OF_CLIENT[client] ?? PLANS
   return PLANS.filter(plan => plan === provider)
 }

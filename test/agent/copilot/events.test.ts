@@ -337,3 +337,23 @@ test('sessions are found by when they changed, below COPILOT_HOME where that is 
   expect(found(0, { homeDir: '/nonexistent', env: { COPILOT_HOME: join(dir, '.copilot') } })).toEqual([ID])
   expect(found(0, { homeDir: '/nonexistent', env: {} })).toEqual([])
 })
+
+test('calls of tools are told before they run and again when they have, a subagent’s with its name', () => {
+  fs.writeFileSync(file, text(recorded('subagent')))
+  const { toolUses, toolResults } = read()
+  expect(toolUses.map(({ toolName, agentId }) => [toolName, agentId])).toEqual([
+    ['task', undefined],
+    ['bash', '00000000-0000-4000-8000-000000000014'],
+  ])
+  expect(toolResults.map(({ toolUseId, outcome }) => [toolUseId, outcome])).toEqual(
+    [...toolUses].reverse().map(({ toolUseId }) => [toolUseId, 'ran']),
+  )
+})
+
+test('a call that did not succeed is not told of as run: a refusal looks the same', () => {
+  const lines = recorded('subagent').map(line =>
+    line.type === 'tool.execution_complete' ? { ...line, data: { ...(line.data as object), success: false } } : line,
+  )
+  fs.writeFileSync(file, text(lines))
+  expect(new Set(read().toolResults.map(({ outcome }) => outcome))).toEqual(new Set(['refused']))
+})

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import type { ClientHome, HookForm } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { probeSettings } from '#agent/clients/claude/probe.ts'
+import { cursor } from '#agent/clients/cursor/cursor.ts'
 import { sendCanary } from '#agent/commands/canary.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
 import { Organisation, RULE } from './organisation.ts'
@@ -92,4 +93,25 @@ test('a tool call that calls itself the canary is judged like any other', async 
   machine.spend(21, { session: 'holdpoint-canary' })
   const reply = await machine.hook({ session_id: 'holdpoint-canary' })
   expect(reply.body).toContain('session-spend')
+})
+
+test('a rule on what a session costs is told as unread for a client whose costs nothing reads', async () => {
+  const program = join(machine.home.bin, 'holdpoint-hook.cjs')
+  mkdirSync(machine.home.bin, { recursive: true })
+  writeFileSync(program, '')
+  const door = JSON.parse(readFileSync(machine.home.tokens, 'utf8'))
+  const request = hookInstall(machine.home, cursor, door, { whenBroken: 'pass', form: 'command' })
+  cursor.hooks.install(
+    developer,
+    { ...request, hookCommand: { exe: process.execPath, args: [program] } },
+    { dryRun: false },
+  )
+  const levels = async () => (await machine.ask('GET', '/api/status', { token: 'api' })).json.rules[0].levels
+  const ofCursor = async () => (await levels()).find((one: { client: string }) => one.client === 'cursor').level
+  expect(await ofCursor()).toBe('figure-unread')
+  machine.config(
+    'boundaries:\n  - { name: any, action: continue, when: { agent_id: "== x:y" }, require: deny, stage: enforce }\n',
+  )
+  await machine.daemon.tick()
+  expect(await ofCursor()).toBe('user-hook')
 })

@@ -71,6 +71,14 @@ describe('what is left of a plan', () => {
     expect([told.windows.isRead('5h'), told.windows.isRead('week')]).toEqual([false, false])
   })
 
+  test('is nothing to clients that another plan or a key pays for, whoever makes their model', () => {
+    const told = new Told()
+    told.tell([FIVE_HOURS, WEEK])
+    for (const client of ['copilot', 'cursor', 'gemini'])
+      for (const provider of [{}, { provider: 'anthropic' }])
+        if (client !== 'gemini' || !provider.provider) expect(told.read({ client, ...provider }), client).toEqual([])
+  })
+
   test('is unread half an hour after the status line told it, and five minutes after records did', () => {
     const told = new Told()
     told.tell([FIVE_HOURS])

@@ -404,3 +404,47 @@ describe('a file that may not be read', () => {
       expect(read(undefined, { sessionId })).toMatchObject({ problem: 'no_transcript' })
   })
 })
+
+describe('calls of tools', () => {
+  const saying = (...toolCalls: object[]) => ({
+    id: 'm1',
+    timestamp: '2026-11-30T19:38:01.591Z',
+    type: 'gemini',
+    model: 'gemini-2.5-flash',
+    tokens: { input: 1, output: 1, cached: 0, thoughts: 0, tool: 0, total: 2 },
+    toolCalls,
+  })
+  const call = (id: string, status: string, name = 'run_shell_command') => ({
+    id,
+    name,
+    status,
+    timestamp: '2026-11-30T19:38:04.457Z',
+    args: { command: 'SECRET' },
+  })
+
+  test('are told once they have ended, a subagent’s with its name, and how; the end of a subagent is none', () => {
+    writeAll(recorded('subagent'))
+    const { toolUses, toolResults } = read()
+    expect(toolUses.map(({ toolName, agentId }) => [toolName, agentId])).toEqual([
+      ['invoke_agent', undefined],
+      ['run_shell_command', '00000000-0000-4000-8000-000000000004'],
+    ])
+    expect(toolResults.map(({ toolUseId, outcome }) => [toolUseId, outcome])).toEqual(
+      toolUses.map(({ toolUseId }) => [toolUseId, 'ran']),
+    )
+  })
+
+  test('that failed, were refused or taken back are told of as not run; what is odd is not told', () => {
+    write([
+      { sessionId: ID, projectHash: HASH, kind: 'main' },
+      saying(call('a', 'success'), call('b', 'error'), call('c', 'cancelled'), call('d', 'executing'), { id: 7 }),
+    ])
+    const { toolUses, toolResults } = read()
+    expect(toolResults.map(({ toolUseId, outcome }) => `${toolUseId} ${outcome}`)).toEqual([
+      'a ran',
+      'b refused',
+      'c declined',
+    ])
+    expect(JSON.stringify([toolUses, toolResults])).not.toContain('SECRET')
+  })
+})
