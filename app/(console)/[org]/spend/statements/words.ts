@@ -101,7 +101,7 @@ export const SHARING: readonly { value: Allocation['kind']; label: string; hint:
   {
     value: 'equivalent',
     label: 'In proportion to list prices',
-    hint: 'A part like its own use at list prices, whatever covers it, also where nobody knows what does.',
+    hint: 'A part like its own use at list prices, whatever covers it.',
   },
   { value: 'even', label: 'In equal parts', hint: 'Every tenant takes the same, also one that spent nothing.' },
   { value: 'fixed', label: 'By fixed shares', hint: 'Percentages that you write; what they leave of a hundred stays.' },

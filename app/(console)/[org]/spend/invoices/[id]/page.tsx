@@ -140,7 +140,7 @@ function Compared({ org, invoice, mayChange }: { org: string; invoice: Sided; ma
             <>
               {' '}
               Say what covers it in{' '}
-              <Link className="link" href={`/${org}/rules`}>
+              <Link className="link" href={`/${org}/boundaries`}>
                 the rule set
               </Link>
               , as in <code>covered: {'{ claude-code: metered }'}</code>: machines then send what was used before anew,

@@ -26,7 +26,7 @@ const RULES: readonly { value: Kind; label: string; hint: string }[] = [
   {
     value: 'equivalent',
     label: 'In proportion to list prices',
-    hint: 'A part like its use of this provider at list prices, whatever covers it, also where nobody knows what does.',
+    hint: 'A part like its use of this provider at list prices, whatever covers it.',
   },
   { value: 'even', label: 'In equal parts', hint: 'Every tenant takes the same, also one that used nothing.' },
   { value: 'fixed', label: 'By fixed shares', hint: 'Percentages that you write; what they leave of a hundred stays.' },
