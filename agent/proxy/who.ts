@@ -25,7 +25,10 @@ export const OWN_HEADERS = 'x-holdpoint-'
 
 export function whoAsks(headers: IncomingHttpHeaders): Who {
   const agent = headers['user-agent'] ?? ''
-  const client = AGENTS.find(([form]) => form.test(agent))?.[1] ?? 'other'
+  const named = AGENTS.find(([form]) => form.test(agent))?.[1]
+  // with a key of one's own Copilot CLI goes by the name of the library that it asks with
+  const isCopilot = headers['x-interaction-type'] !== undefined && headers['x-initiator'] !== undefined
+  const client = named ?? (isCopilot ? 'copilot' : 'other')
   const own = idIn(headers, 'x-holdpoint-session')
   if (client === 'claude-code') {
     const session = own ?? idIn(headers, 'x-claude-code-session-id')
@@ -37,7 +40,8 @@ export function whoAsks(headers: IncomingHttpHeaders): Who {
     const thread = idIn(headers, 'thread-id')
     return made(client, session, thread === session ? undefined : thread)
   }
-  return made(client, own, idIn(headers, 'x-holdpoint-agent'))
+  const session = own ?? (client === 'opencode' ? idIn(headers, 'x-session-id') : undefined)
+  return made(client, session, idIn(headers, 'x-holdpoint-agent'))
 }
 
 const made = (client: UsageClient, session: string | undefined, agent: string | undefined): Who => ({
