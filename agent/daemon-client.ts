@@ -30,6 +30,15 @@ export type StatusRule = {
   levels: { client: string; level: Level; off?: string[]; remedy?: string }[]
   notes: string[]
 }
+export type StatusClient = {
+  client: string
+  version?: string
+  level: Level
+  off?: string[]
+  remedy?: string
+  undoneBy?: string[]
+  limits?: string[]
+}
 export type DaemonStatus = {
   version: string
   pid: number
@@ -51,6 +60,8 @@ export type DaemonStatus = {
   }
   local: { source: 'current' | 'last-good' | 'none'; errors: Problem[]; warnings: Problem[] }
   rules: StatusRule[]
+  /** Absent from a daemon that was started before it was updated. */
+  clients?: StatusClient[]
   sessions: { client: string; session: string; project: string; unguarded?: Record<string, number> }[]
   notJudged: number
   unguarded: number

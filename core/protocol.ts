@@ -236,6 +236,8 @@ export const Report = z.strictObject({
         version: z.optional(version),
         level: z.enum(LEVELS),
         off: z.array(listedWord).check(z.maxLength(32)),
+        /** The organisation's rules whose level is another there: a figure unread, advice only, idle. */
+        rules: z.optional(z.array(z.strictObject({ rule: name, level: z.enum(LEVELS) })).check(z.maxLength(64))),
       }),
     )
     .check(z.maxLength(16)),

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, realpathSync, statSync } from 'node:fs'
-import { askDaemon, type DaemonStatus, type StatusRule } from '#agent/daemon-client.ts'
+import { askDaemon, type DaemonStatus, type StatusClient, type StatusRule } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readKeptText, writeAtomic } from '#agent/home.ts'
 import { columns, count, localTime, plain, type Terminal } from '#agent/terminal.ts'
@@ -8,7 +8,7 @@ import { setStage } from '#core/boundary/edit.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
 import { nearest } from '#core/boundary/problem.ts'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
-import { levelWords, offWords, revokedLine } from './code-words.ts'
+import { LEVEL_NAMES, levelWords, offWords, revokedLine } from './code-words.ts'
 import type { Call, Command } from './command.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { unguardedWords } from './unguarded.ts'
@@ -22,7 +22,7 @@ export const boundariesStatus: Command = {
   async run({ home, json, terminal }) {
     const status = await askDaemon<DaemonStatus>(home, 'GET', '/api/status')
     if (json) {
-      terminal.json({ rules: status.rules, local: status.local, unguarded: status.unguarded })
+      terminal.json({ rules: status.rules, clients: status.clients, local: status.local, unguarded: status.unguarded })
       return EXIT.ok
     }
     printLocalTrouble(terminal, home, status)
@@ -37,6 +37,7 @@ export const boundariesStatus: Command = {
       if (i > 0) terminal.line()
       printRule(terminal, rule)
     })
+    printClients(terminal, status.clients ?? [])
     const unguarded = unguardedWords(status)
     if (unguarded) terminal.line(`\n${terminal.paint('red', unguarded)}`)
     return EXIT.ok
@@ -86,18 +87,41 @@ function printRule(terminal: Terminal, rule: StatusRule): void {
   terminal.line(`${terminal.paint('bold', rule.name)}  ${rule.action} → ${rule.require}  ${stage}`)
   terminal.line(`  ${firedWords(rule)}`)
   const binds = enforced ? `enforced: ${enforcedWords(rule)}` : 'shadow: records what it would have done'
-  const rows = rule.levels.map(({ client, level, off = [], remedy }) => {
+  const told = rule.levels.map(({ client, level, off = [], remedy }) => {
     const causes = off.length > 0 ? off.map(offWords).join(', ') : undefined
     const what = remedy?.startsWith('holdpoint ') ? `run \`${remedy}\`` : remedy
-    return [clientName(client), [levelWords(level, binds), causes, what].filter(Boolean).join('; ')]
+    return { client, words: [levelWords(level, binds), causes, what].filter(Boolean).join('; ') }
   })
+  // clients of which the same is true are one line; the single ones stand in columns
+  const names = (words: string) => told.filter(one => one.words === words).map(one => clientName(one.client))
+  const different = [...new Set(told.map(one => one.words))]
+  const rows = different.flatMap(words => (names(words).length === 1 ? [[names(words)[0]!, words]] : []))
   for (const line of columns(rows, '  ')) terminal.line(line)
+  for (const words of different) if (names(words).length > 1) terminal.line(`  ${names(words).join(', ')}: ${words}`)
   for (const note of rule.notes) {
     const how =
       !enforced && rule.scope === 'local' && note.startsWith('in shadow')
         ? `; \`holdpoint boundaries promote ${rule.name}\` makes it bind`
         : ''
     terminal.line(`  note: ${note}${how}`)
+  }
+}
+
+/** Of each client that has hooks: how far they hold, how they are undone, and what cannot be held there. */
+function printClients(terminal: Terminal, clients: readonly StatusClient[]): void {
+  const wired = clients.filter(({ level }) => level !== 'not-installed')
+  if (wired.length === 0) return
+  terminal.line(`\n${terminal.paint('bold', 'Agent programs')}`)
+  for (const { client, version, level, undoneBy = [], limits = [] } of wired) {
+    terminal.line(
+      `  ${clientName(client)}${version ? ` ${plain(version, 40)}` : ''}: ${LEVEL_NAMES[level] ?? plain(level, 40)}`,
+    )
+    if (undoneBy.length > 0) {
+      const [last, ...others] = [...undoneBy].reverse()
+      const ways = others.length > 0 ? `${others.reverse().join(', ')}, or ${last}` : last!
+      terminal.line(`    It stops holding when someone ${plain(ways)}.`)
+    }
+    for (const limit of limits) terminal.line(`    ${plain(limit)}`)
   }
 }
 

@@ -83,8 +83,16 @@ export function hooksUseSocket({ adapters, clientHome }: Pick<Runtime, 'adapters
   }
 }
 
-/** A client's level as it is reported, and what a person can do about it. */
-export type HookState = Omit<Report['hooks'][number], 'off'> & { off: HookOff[]; remedy?: string }
+/**
+ * A client's level, and what a person can do about it. `undoneBy` are clauses that go on from `It stops holding when someone`;
+ * `limits` are sentences. Both are told of a client that has hooks.
+ */
+export type HookState = Omit<Report['hooks'][number], 'off' | 'rules'> & {
+  off: HookOff[]
+  remedy?: string
+  undoneBy?: string[]
+  limits?: string[]
+}
 
 /**
  * Each client's level, read from its settings when asked: whoever has just installed or removed the hooks is told of that and
@@ -113,14 +121,18 @@ export function hookStates(runtime: Runtime): HookState[] {
         level: hook.level,
         off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)],
         ...(remedy === undefined ? {} : { remedy }),
+        ...(hook.level === 'not-installed'
+          ? {}
+          : { undoneBy: undone(runtime, adapter, hook), limits: [...adapter.limits] }),
       },
     ]
   })
 }
 
-/** The levels as the report carries them. */
-export const hookLevels = (runtime: Runtime): Report['hooks'] =>
-  hookStates(runtime).map(({ client, level, off }) => ({ client, level, off }))
+function undone({ clientHome }: Runtime, adapter: ClientAdapter, { form }: HookInspection): string[] {
+  const file = adapter.hooks.settingsPath(clientHome)
+  return [`edits ${file}`, ...(form && adapter.undoneBy ? adapter.undoneBy(form) : []), 'stops the daemon']
+}
 
 function remedyOf(hook: HookInspection): string | undefined {
   if (hook.level === 'not-installed' || hook.outdated) return 'holdpoint hooks install'

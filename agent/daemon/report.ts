@@ -12,8 +12,8 @@ import {
   type UnguardedRow,
 } from '#core/protocol.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
-import { hookLevels } from './hook-levels.ts'
 import { keptSync, type Sync } from './kept.ts'
+import { reportedHooks } from './rule-levels.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What fits into one report of 256 KiB with room to spare; the rest goes with the next one. */
@@ -151,7 +151,7 @@ export class Reporter {
         unsupported: unsupported.filter(name => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)).slice(0, 256),
         unknownSections: Math.min(64, set?.unknownSections.length ?? 0),
       },
-      hooks: hookLevels(this.runtime),
+      hooks: reportedHooks(this.runtime),
       // before the control plane has told what it has on record, saying anything here could only look like a reset
       ...(this.known
         ? { journal: recorded ? this.runtime.journal.headBeside(recorded) : this.runtime.journal.head }
