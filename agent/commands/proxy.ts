@@ -1,3 +1,4 @@
+import { readDaemonDoor } from '#agent/daemon-client.ts'
 import { askLoopback } from '#agent/hook/loopback.ts'
 import { PROXY_PORT, type RunningProxy, readProxy } from '#agent/proxy/place.ts'
 import { runProxy } from '#agent/proxy/run.ts'
@@ -37,6 +38,10 @@ export const proxy: Command = {
     else {
       terminal.line(`Listening on ${base}; Ctrl-C ends it.`)
       if (running.config.problem) terminal.line(terminal.paint('red', `${home.config}: ${running.config.problem}`))
+      if (!readDaemonDoor(home))
+        terminal.line(
+          'The daemon is not running: nothing is routed, and calls are counted when it is (`holdpoint daemon start`).',
+        )
       printClients(terminal, base)
     }
     await new Promise<void>(resolve => {

@@ -111,6 +111,7 @@ export class ProxyJudge {
     const releases = { ...found, standing: [...found.standing, ...found.steps], steps: [] }
     const about = this.about(question, session, undefined, ['continue', 'spend'], figures, releases)
     if (about.plan.effect === 'pass' || about.plan.effect === 'ask') return undefined
+    for (const { key } of about.plan.evaluation.decidedBy) runtime.counters.fired(key, session.ref, now)
     const { decision, file } = this.told.again(about) ?? this.told.note(about, () => this.hold(about))
     return { stop: { text: decision.text, handle: about.recorded[0] ?? '' }, file }
   }

@@ -17,8 +17,6 @@ export class EventLines {
   private restBytes = 0
   private hasFirst = false
   private readonly marker: Buffer
-  /** A line was longer than is read. */
-  overlong = false
 
   /** @param marker what stands in every line that is wanted. It is found fast when its first letter is a rare one, which a quote is not */
   constructor(
@@ -51,7 +49,6 @@ export class EventLines {
 
   private keep(part: Buffer): void {
     if (this.restBytes + part.length > LINE_MAX) {
-      this.overlong = true
       this.rest = []
       this.restBytes = 0
       return
