@@ -58,7 +58,8 @@ export function noteRan(
 ): void {
   if (!isObject(item) || !RAN.includes(String(item.type))) return
   if (item.type === 'CommandExecution' && !COMMAND_SOURCES.includes(item.source)) return
-  if (item.type === 'SubAgentActivity' && item.kind !== 'started') return
+  // that a subagent has ended is nobody's call
+  if (item.type === 'SubAgentActivity' && item.kind === 'completed') return
   const id = callIdOf(item.id)
   if (id === undefined) return
   const { atMs, agentId } = about

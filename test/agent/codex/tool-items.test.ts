@@ -104,6 +104,12 @@ test('a call from within a script is named when it has run; the script itself is
   expect(results(second)).toEqual([`${NESTED} ran`, `${NESTED}4 ran`, 'call_1 refused'])
 })
 
+test('what is told to a subagent is a call, that it has ended is none', () => {
+  const activity = (id: string, kind: string) => item({ type: 'SubAgentActivity', id, kind, agent_thread_id: CHILD })
+  add(FILE, meta(), turn(), activity('call_1', 'interacted'), activity(`subagent-completed-${CHILD}`, 'completed'))
+  expect(results(read())).toEqual(['call_1 ran'])
+})
+
 test('what a person types, and what is typed into a program that runs, are no calls', () => {
   add(FILE, meta(), turn(), command('by-hand', 'user_shell'), command('typed', 'unified_exec_interaction'))
   expect(read()).toMatchObject({ toolUses: [], toolResults: [] })
