@@ -3,6 +3,8 @@ import { adminBoundaries } from './admin-boundaries.ts'
 import { adminLogin, adminLogout } from './admin-login.ts'
 import { approve, deny } from './approve.ts'
 import { boundariesStatus, demote, promote } from './boundaries.ts'
+import { boundariesTest } from './boundaries-test.ts'
+import { boundariesWhy } from './boundaries-why.ts'
 import { budget } from './budget.ts'
 import type { Command } from './command.ts'
 import { daemonRun, daemonStart, daemonStatus, daemonStop } from './daemon.ts'
@@ -26,7 +28,17 @@ export const COMMANDS: readonly { heading: string; commands: readonly Command[] 
   { heading: 'What is held', commands: [waiting, approve, deny, explain] },
   {
     heading: 'Rules and figures',
-    commands: [boundariesStatus, promote, demote, figures, statusLineInstall, statusLineUninstall, statusLineStatus],
+    commands: [
+      boundariesStatus,
+      boundariesTest,
+      boundariesWhy,
+      promote,
+      demote,
+      figures,
+      statusLineInstall,
+      statusLineUninstall,
+      statusLineStatus,
+    ],
   },
   { heading: 'Spend', commands: [history, budget, telemetry] },
   { heading: 'The proxy', commands: [proxy, proxyStatus] },

@@ -9,7 +9,7 @@ import type { Command } from './command.ts'
 import { valueWords } from './decision.ts'
 import { EXIT } from './exit.ts'
 
-const SOURCES: Readonly<Record<string, string>> = {
+export const SOURCES: Readonly<Record<string, string>> = {
   event: 'from the session itself',
   status_line: 'from the status line',
   daemon: 'from this machine’s records',

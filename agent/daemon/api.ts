@@ -8,6 +8,7 @@ import { takeBack } from './requests.ts'
 import { takeResults } from './results.ts'
 import { type Runtime, record } from './runtime.ts'
 import { explain, statusOf, waitingOf } from './status.ts'
+import { whyOf } from './why.ts'
 
 const HANDLE = '(bnd-[0-9a-f]{12})'
 
@@ -43,6 +44,10 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
     get('status', () => ({ status: 200, body: { ...statusOf(runtime, acts.startedAt), usage: acts.usage.status() } })),
     get('waiting', () => ({ status: 200, body: waitingOf(runtime) })),
     get('figures', () => ({ status: 200, body: shownFigures(runtime) })),
+    get('why', ({ query }) => {
+      const found = whyOf(runtime, query.get('rule') ?? '', query.get('session') ?? undefined)
+      return found ? { status: 200, body: found } : refuseRequest(404, 'NOT_FOUND', 'No rule in force has this name.')
+    }),
     get('preview', () => ({ status: 200, body: acts.preview() ?? null })),
     get('budgets', () => ({ status: 200, body: acts.usage.shownBudgets() })),
     get('usage', () => ({ status: 200, body: acts.usage.status() })),

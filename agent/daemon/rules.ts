@@ -14,7 +14,7 @@ import type { TrustedRuleSet } from '#core/rule-set.ts'
 import { chooseLocalDocument, type LocalInForce } from '#core/rules/last-good.ts'
 
 /** Sections of config.yaml that are other parts' business. */
-const OTHER_SECTIONS = ['attribution', 'team']
+export const OTHER_SECTIONS = ['attribution', 'team']
 
 /** Every rule that judges a call on this machine, compiled once per change. */
 export type RulesInForce = {

@@ -231,6 +231,28 @@ export function crossingsOf(rule: CompiledRule, input: EvaluationInput): Crossin
   return crossings
 }
 
+/** One condition of a rule at these figures: `holds` is undefined where its figure is unread, and `why` then says why. */
+export interface ConditionNow extends Crossing {
+  holds?: boolean
+  why?: 'missing' | 'stale' | 'unknown'
+}
+
+/** Every condition of a rule at these figures, whether it holds or not: for saying why the rule holds a call, or does not. */
+export function conditionsNow(rule: CompiledRule, input: EvaluationInput): ConditionNow[] {
+  return rule.conditions.map(condition => {
+    const { figure, op, value, qualifier } = condition.source
+    const reading = pick(condition, input.figures, input.now)
+    const judged = reading
+      ? { reading, holds: holds(condition, reading) }
+      : { why: whyUnread(condition, input) as 'missing' | 'stale' | 'unknown' }
+    return { figure, ...(qualifier === undefined ? {} : { qualifier }), op, threshold: value, ...judged }
+  })
+}
+
+/** Whether a rule is for whoever the call belongs to; what is unknown keeps none from applying. */
+export const appliesTo = ({ appliesTo: to }: CompiledRule, attribution: Attribution): boolean =>
+  to === undefined || applies(to, attribution)
+
 /** The figures a rule needed and could not have, each with the reason. */
 export function unreadOf(rule: CompiledRule, input: EvaluationInput): Unread[] {
   const { key, scope, rule: source } = rule.source
