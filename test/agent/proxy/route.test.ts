@@ -279,6 +279,51 @@ describe('a hard stop', () => {
     expect((await send()).status).toBe(200)
   })
 
+  test('by the organisation’s rule files one request, says where it is answered, and goes on once it is', async () => {
+    const organisation = new Organisation()
+    await organisation.listen()
+    onCleanup(() => organisation.close())
+    const machine = new Machine()
+    machine.join(organisation)
+    organisation.publish(
+      spent.replace('require: ask', 'require: "approver:lead"').replace('session-spend', 'org-spend'),
+    )
+    const world = new ProxyWorld(machine.home)
+    await machine.start()
+    await machine.daemon.sync()
+    await world.start('  hard_stop: true\n')
+    await machine.hook()
+    machine.spend(21)
+    const headers = { 'user-agent': 'claude-cli/2.1.332', 'x-claude-code-session-id': SESSION }
+    const send = () => world.ask(PATHS.messages, { body: '{"model":"m"}', headers })
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await send()
+      expect(status).toBe(402)
+      expect(body.toString()).toMatch(/org-spend.*approvals\/bnd-/)
+      await machine.daemon.sync()
+    }
+    expect(organisation.requests).toMatchObject([{ action: 'continue', subject: { kind: 'session' } }])
+    organisation.answer(organisation.requests[0]!)
+    await machine.daemon.sync()
+    // a step is the next tool call's: requests to the model go on until it has used it
+    for (let i = 0; i < 2; i++) expect((await send()).status).toBe(200)
+    await machine.hook({ tool_use_id: 'toolu_9' })
+    expect((await send()).status).toBe(402)
+  })
+
+  test('by a budget stops any program whose calls the proxy has counted', async () => {
+    const budgets =
+      'budgets:\n  - { name: tiny, amount: "0.001", window: daily }\nboundaries:\n  - { name: floor, action: spend, when: { budget_used_pct: ">= 100", budget: tiny }, require: deny, stage: enforce }\n'
+    const { machine, world } = await routed(budgets, { stop: true, routes: '' })
+    const send = () => world.ask(PATHS.messages, { body: '{"model":"m"}', headers: { 'user-agent': 'python-httpx/1' } })
+    expect((await send()).status).toBe(200)
+    await until(() => world.left().length === 1)
+    await machine.daemon.tick()
+    const { status, body } = await send()
+    expect(status).toBe(402)
+    expect(body.toString()).toContain('floor')
+  })
+
   test('is off unless it is switched on', async () => {
     const { machine, send } = await routed(spent, { routes: '' })
     await machine.hook()
