@@ -52,7 +52,9 @@ const pageOf = async (newContext: (options: object) => Promise<BrowserContext>, 
 /** An invoice whose difference is spread, also where the stories before have left none. */
 async function bringInvoice(newContext: (options: object) => Promise<BrowserContext>): Promise<void> {
   const owner = await newContext({ storageState: org.people[OWNER.email]! })
-  const [there] = await query<{ id: string }[]>(owner, 'invoice.list', { org: SLUG })
+  const {
+    items: [there],
+  } = await query<{ items: { id: string }[] }>(owner, 'invoice.list', { org: SLUG })
   const invoice = { org: SLUG, provider: 'anthropic', month: MONTH, currency: 'USD', lines: [{ amount: '18' }] }
   const { id } = there ?? (await change<{ id: string }>(owner, 'invoice.enter', invoice))
   await change(owner, 'invoice.spread', { org: SLUG, id, rule: { kind: 'proportional' } })

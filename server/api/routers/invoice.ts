@@ -27,7 +27,9 @@ const rule = z.union([
 
 /** Providers' invoices beside our own figures. */
 export const invoiceRouter = router({
-  list: inOrg.query(({ ctx }) => listInvoices(ctx.feature)),
+  list: inOrg
+    .input(z.object({ from: z.object({ month: z.string().max(7), provider: z.string().max(64) }).optional() }))
+    .query(({ ctx, input: { from } }) => listInvoices(ctx.feature, { from })),
   get: inOrg.input(id).query(({ ctx, input }) => getInvoice(ctx.feature, input)),
   import: inOrg
     .input(

@@ -8,7 +8,7 @@ import type { Invoice } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import { budgetsInForce } from '../budget/in-force.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
-import { type OwnMonth, ownOfMonth } from './own.ts'
+import { type OwnMonth, type OwnState, ownOfMonth, ownState } from './own.ts'
 
 export type InvoiceOf = Pick<Invoice, 'id' | 'provider' | 'month' | 'number' | 'currency'> & {
   total: { toString(): string }
@@ -26,9 +26,19 @@ export type Difference = {
 /** The last UTC day of a month, by whose exchange rate its sums are converted. */
 export const lastDay = (month: string): string => addDays(daysOfMonth(month).to, -1)
 
+/** What invoices are compared by, read once for any number of them. */
+export type ComparedBy = OwnState & { exchange: ExchangeRates }
+
+export async function comparedBy(db: Tx, orgId: string): Promise<ComparedBy> {
+  const { exchange } = await budgetsInForce(db, orgId)
+  return { exchange, ...(await ownState(db, orgId)) }
+}
+
 /** Ours by day, in the invoice's currency. @throws AppError BAD_INPUT where a day has no exchange rate */
-async function ownIn(db: Tx, orgId: string, { provider, month, currency }: InvoiceOf, exchange: ExchangeRates) {
-  const own = await ownOfMonth(db, orgId, provider, month)
+async function ownIn(db: Tx, orgId: string, invoice: InvoiceOf, by: ComparedBy) {
+  const { month, currency } = invoice
+  const { exchange } = by
+  const own = await ownOfMonth(db, orgId, invoice, by)
   const there = (pico: bigint, day = lastDay(month)) =>
     currency === 'USD' || pico === 0n ? pico : fromUsd(exchange, pico, currency, day)
   return {
@@ -41,9 +51,8 @@ async function ownIn(db: Tx, orgId: string, { provider, month, currency }: Invoi
 }
 
 /** What an invoice comes to beyond our own figures. @throws AppError BAD_INPUT where a day has no exchange rate */
-export async function differenceOf(db: Tx, orgId: string, invoice: InvoiceOf): Promise<Difference> {
-  const { exchange } = await budgetsInForce(db, orgId)
-  const { amounts, ...rest } = await ownIn(db, orgId, invoice, exchange)
+export async function differenceOf(db: Tx, orgId: string, invoice: InvoiceOf, by?: ComparedBy): Promise<Difference> {
+  const { amounts, ...rest } = await ownIn(db, orgId, invoice, by ?? (await comparedBy(db, orgId)))
   const ours = amounts.reduce((sum, { pico }) => sum + pico, 0n)
   const theirs = totalOf(invoice)
   return { ours, theirs, difference: theirs - ours, ...rest }
@@ -57,8 +66,7 @@ export async function compareInvoice(
   orgId: string,
   invoice: InvoiceOf,
 ): Promise<Difference & { result: Reconciliation }> {
-  const { exchange } = await budgetsInForce(db, orgId)
-  const { amounts, ...rest } = await ownIn(db, orgId, invoice, exchange)
+  const { amounts, ...rest } = await ownIn(db, orgId, invoice, await comparedBy(db, orgId))
   const lines = await linesOf(db, orgId, invoice)
   const newest = await db.ruleSetVersion.aggregate({ where: { orgId }, _max: { version: true } })
   const rates = await ratesOfVersion(db, orgId, newest._max.version ?? 0)

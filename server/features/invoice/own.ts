@@ -1,4 +1,4 @@
-import { daysOfMonth } from '#core/day.ts'
+import { addMonths, daysOfMonth } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import type { OwnAmount } from '#core/invoice/reconcile.ts'
 import { unitPrices } from '#core/pricing.ts'
@@ -7,6 +7,7 @@ import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import { keptValues } from '../kept.ts'
 import { renamesInForce } from '../spend/renames.ts'
+import { monthMarks } from '../usage/month-marks.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
 
 /** What we reckon of a provider in a month (UTC), in pico-dollars. */
@@ -22,21 +23,45 @@ export type OwnMonth = {
   unknown: bigint
 }
 
+/** What tells whether months are as they were: read once for any number of them, and before they are. */
+export type OwnState = {
+  /** Of a UTC month: the same mark, the same usage; undefined where that would take as long as reading. */
+  markOf: (month: string) => string | undefined
+  renames: RenameMap
+}
+
+export async function ownState(db: Tx, orgId: string): Promise<OwnState> {
+  const { timeZone: zone } = await db.organisation.findUniqueOrThrow({
+    where: { id: orgId },
+    select: { timeZone: true },
+  })
+  const ofZone = await monthMarks(db, orgId, zone)
+  const markOf = (month: string) => {
+    // a month in UTC has hours of those beside it in another zone
+    const names = zone === 'UTC' ? [month] : [addMonths(month, -1), month, addMonths(month, 1)]
+    const marks = names.map(ofZone)
+    return marks.includes(undefined) ? undefined : JSON.stringify([zone, marks])
+  }
+  return { markOf, renames: await renamesInForce(db, orgId) }
+}
+
 /** By what it is made of, so that it is never stale. */
-const kept = keptValues<OwnMonth>(100)
+const kept = keptValues<OwnMonth>(200)
 
 /** Sums an organisation's usage of a provider in a month. Read anew only when usage, prices or the zone have changed since. */
-export async function ownOfMonth(db: Tx, orgId: string, provider: string, month: string): Promise<OwnMonth> {
-  const { from, to } = daysOfMonth(month)
-  const [state] = await db.$queryRaw<{ mark: string }[]>`
-    select md5(coalesce(string_agg(concat_ws(' ', "machineId", day, digest, cost, "ruleVersion"), ',' order by day, "machineId"), '')) as mark
-    from "UsageDay" where "orgId" = ${orgId} and day >= ${from}::date and day < ${to}::date`
-  const renames = await renamesInForce(db, orgId)
-  const key = `${orgId} ${provider} ${month} ${state!.mark} ${JSON.stringify(renames)}`
-  const held = kept.get(key)
+export async function ownOfMonth(
+  db: Tx,
+  orgId: string,
+  { provider, month }: { provider: string; month: string },
+  { markOf, renames }: OwnState,
+): Promise<OwnMonth> {
+  const mark = markOf(month)
+  const key = mark && JSON.stringify([orgId, provider, month, mark, renames])
+  const held = key && kept.get(key)
   if (held) return held
-  const sums = await readSums(db, orgId, provider, from, to)
-  return kept.put(key, await addUp(db, orgId, sums, renames))
+  const { from, to } = daysOfMonth(month)
+  const own = await addUp(db, orgId, await readSums(db, orgId, provider, from, to), renames)
+  return key ? kept.put(key, own) : own
 }
 
 type Sum = {

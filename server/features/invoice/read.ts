@@ -6,7 +6,7 @@ import { seesEverybody } from '#core/permission.ts'
 import { type AllocationRule, describeAllocation } from '#core/spend/allocate.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { allocationRule, statementSetting } from '../statement/setting.ts'
-import { compareInvoice, differenceOf } from './compare.ts'
+import { comparedBy, compareInvoice, differenceOf } from './compare.ts'
 import { previewSpread, type SpreadPreview, type SpreadTenant } from './state-spread.ts'
 
 type Ctx = FeatureContext<MemberActor>
@@ -40,24 +40,38 @@ function demandSight(ctx: Ctx): void {
     })
 }
 
-/** All invoices, the newest month first. */
-export async function listInvoices(ctx: Ctx): Promise<InvoiceRow[]> {
+/** Where a list goes on: there is one invoice of a provider and month at most. */
+export type InvoicePlace = { month: string; provider: string }
+
+/** Invoices of a page. */
+export const INVOICES_SHOWN = 50
+
+/** Invoices, the newest month first, a page at a time. `from`: the first that is told. */
+export async function listInvoices(
+  ctx: Ctx,
+  { from, most = INVOICES_SHOWN }: { from?: InvoicePlace | undefined; most?: number } = {},
+): Promise<{ items: InvoiceRow[]; next?: InvoicePlace }> {
   demandSight(ctx)
   const { orgId } = ctx.actor
-  const invoices = await ctx.db.invoice.findMany({
-    where: { orgId },
+  const found = await ctx.db.invoice.findMany({
+    where: {
+      orgId,
+      ...(from ? { OR: [{ month: { lt: from.month } }, { month: from.month, provider: { gte: from.provider } }] } : {}),
+    },
     include: { spread: true },
     orderBy: [{ month: 'desc' }, { provider: 'asc' }],
-    take: 500,
+    take: most + 1,
   })
+  const invoices = found.slice(0, most)
   const people = await ctx.db.member.findMany({
     where: { orgId, id: { in: invoices.map(({ importedById }) => importedById) } },
     select: { id: true, name: true },
   })
   const names = new Map(people.map(({ id, name }) => [id, name]))
   const rows: InvoiceRow[] = []
+  const by = await comparedBy(ctx.db, orgId)
   for (const invoice of invoices) {
-    const compared = await orProblem(differenceOf(ctx.db, orgId, invoice))
+    const compared = await orProblem(differenceOf(ctx.db, orgId, invoice, by))
     rows.push({
       ...headOf(invoice, names.get(invoice.importedById) ?? 'a former member'),
       rule: describeAllocation(ruleOf(invoice.spread)),
@@ -66,7 +80,19 @@ export async function listInvoices(ctx: Ctx): Promise<InvoiceRow[]> {
       problem: compared.problem,
     })
   }
-  return rows
+  const next = found[most]
+  return next ? { items: rows, next: { month: next.month, provider: next.provider } } : { items: rows }
+}
+
+/** All of them, the newest month first. */
+export async function everyInvoice(ctx: Ctx): Promise<InvoiceRow[]> {
+  const all: InvoiceRow[] = []
+  for (let from: InvoicePlace | undefined; ; ) {
+    const { items, next } = await listInvoices(ctx, { from, most: 500 })
+    all.push(...items)
+    if (!next) return all
+    from = next
+  }
 }
 
 type Stored = Awaited<ReturnType<FeatureContext['db']['invoice']['findFirstOrThrow']>>

@@ -2,7 +2,7 @@ import type { MemberActor } from '#core/actor.ts'
 import type { CsvValue } from '#core/csv.ts'
 import { AppError } from '#core/error.ts'
 import type { FeatureContext } from '../context.ts'
-import { getInvoice, listInvoices } from './read.ts'
+import { everyInvoice, getInvoice } from './read.ts'
 
 type Sheet = { columns: readonly string[]; rows: CsvValue[][] }
 const decimal = (text: string | undefined): CsvValue => (text === undefined ? null : { decimal: text })
@@ -24,7 +24,7 @@ export async function invoicesSheet(ctx: FeatureContext<MemberActor>): Promise<S
       'imported_at_utc',
       'imported_by',
     ],
-    rows: (await listInvoices(ctx)).map(row => [
+    rows: (await everyInvoice(ctx)).map(row => [
       row.month,
       row.provider,
       row.number,

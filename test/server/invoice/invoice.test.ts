@@ -102,7 +102,7 @@ describe('an invoice is taken', () => {
       lines: [{ amount: '3' }, { amount: '-0.5' }],
       number: 'INV 7',
     })
-    const list = await listInvoices(owner())
+    const list = (await listInvoices(owner())).items
     expect(list.map(row => [row.provider, row.total, row.lines, row.source, row.number])).toEqual([
       ['anthropic', '1.2345', 1, 'anthropic', null],
       ['google', '12.5', 1, 'csv', null],
@@ -172,7 +172,7 @@ describe('an invoice is taken', () => {
     })
     expect(await take(csv('amount\n6\n1\n', { replaces: id }))).toEqual({ id, lines: 2 })
     expect(await stored()).toBe(2)
-    expect((await listInvoices(owner())).map(row => row.total)).toEqual(['7'])
+    expect((await listInvoices(owner())).items.map(row => row.total)).toEqual(['7'])
     expect((await told('invoice.imported')).at(-1)).toMatchObject({ total: '7', was: '5', wasCurrency: 'USD' })
   })
 
@@ -218,7 +218,7 @@ describe('an invoice is taken', () => {
   it('and removed, which is told; removing it again finds nothing', async () => {
     const { id } = await take(csv('amount\n5\n'))
     await removeInvoice(owner(), { id })
-    expect([await stored(), await listInvoices(owner())]).toEqual([0, []])
+    expect([await stored(), await listInvoices(owner())]).toEqual([0, { items: [] }])
     expect(await told('invoice.removed')).toMatchObject([
       { provider: 'anthropic', month: '2026-11', total: '5', spread: false },
     ])
@@ -290,7 +290,7 @@ describe('ours against theirs', () => {
       [sonnet, '0.5'],
     ])
     expect([found.unknown, Number(found.bound) > 0]).toEqual(['6', true])
-    expect((await listInvoices(owner()))[0]!.sides).toEqual(found.sides)
+    expect((await listInvoices(owner())).items[0]!.sides).toEqual(found.sides)
   })
 
   it('is the same by UTC totals and by buckets, and late usage is in it at once', async () => {
@@ -349,7 +349,7 @@ describe('ours against theirs', () => {
     const { id } = await take(csv('amount\n9\n', { currency: 'EUR' }))
     const missing = await getInvoice(owner(), { id })
     expect([missing.sides, missing.problem]).toEqual([undefined, expect.stringMatching(/no exchange rate of EUR/)])
-    expect((await listInvoices(owner()))[0]).toMatchObject({ total: '9', problem: expect.stringMatching(/EUR/) })
+    expect((await listInvoices(owner())).items[0]).toMatchObject({ total: '9', problem: expect.stringMatching(/EUR/) })
   })
 })
 

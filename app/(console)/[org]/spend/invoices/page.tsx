@@ -5,6 +5,7 @@ import { EmptyState } from '#app/_ui/empty-state.tsx'
 import { NONE } from '#app/_ui/format.ts'
 import { Name } from '#app/_ui/name.tsx'
 import { PageHeader } from '#app/_ui/page-header.tsx'
+import { Pager } from '#app/_ui/pager.tsx'
 import { Pill } from '#app/_ui/pill.tsx'
 import { Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
@@ -20,11 +21,19 @@ import { type InvoiceRow, invoiceMonths, money, picoOf, providerName, shareWords
 
 export const generateMetadata = titled('Invoices')
 
-export default async function InvoicesPage({ params }: { params: Promise<{ org: string }> }) {
+type Props = { params: Promise<{ org: string }>; searchParams: Promise<{ from?: string | string[] }> }
+
+export default async function InvoicesPage({ params, searchParams }: Props) {
   const { org } = await params
+  const asked = (await searchParams).from
+  const [, month, provider] = /^(\d{4}-\d{2})\.([a-z0-9-]{1,64})$/.exec(String(asked)) ?? []
+  const from = month !== undefined && provider !== undefined ? { month, provider } : undefined
   const actor = await requireActor(org)
   const maySee = seesEverybody(actor)
-  const rows = maySee ? await (await api()).invoice.list({ org }) : []
+  const { items: rows, next } = maySee
+    ? await (await api()).invoice.list({ org, ...(from ? { from } : {}) })
+    : { items: [], next: undefined }
+  const base = `/${org}/spend/invoices`
   const months = invoiceMonths(new Date().toISOString())
   const add = may(actor, 'invoice.change') && <ImportInvoice org={org} months={months} />
   return (
@@ -34,8 +43,8 @@ export default async function InvoicesPage({ params }: { params: Promise<{ org: 
         sub="What providers ask for, beside what machines reported. A difference can be spread over tenants, as a line of its own on their statements."
         actions={
           <>
-            {rows.length > 0 && <CsvLink org={org} list="invoices" />}
-            {rows.length > 0 && add}
+            {(rows.length > 0 || from) && <CsvLink org={org} list="invoices" />}
+            {(rows.length > 0 || from) && add}
           </>
         }
       />
@@ -48,15 +57,21 @@ export default async function InvoicesPage({ params }: { params: Promise<{ org: 
             rowKey={({ id }) => id}
             columns={columnsOf(org)}
             empty={
-              <EmptyState
-                headingLevel={2}
-                icon={<FileText aria-hidden />}
-                title="No invoice is here yet"
-                action={add || undefined}
-              >
-                Import Anthropic’s or OpenAI’s cost report, a CSV, or type an amount in. Each is compared by day and
-                model with what machines reported; nothing is sent anywhere.
-              </EmptyState>
+              from ? (
+                <EmptyState headingLevel={2} icon={<FileText aria-hidden />} title="Nothing older">
+                  These were all.
+                </EmptyState>
+              ) : (
+                <EmptyState
+                  headingLevel={2}
+                  icon={<FileText aria-hidden />}
+                  title="No invoice is here yet"
+                  action={add || undefined}
+                >
+                  Import Anthropic’s or OpenAI’s cost report, a CSV, or type an amount in. Each is compared by day and
+                  model with what machines reported; nothing is sent anywhere.
+                </EmptyState>
+              )
             }
           />
         ) : (
@@ -65,6 +80,13 @@ export default async function InvoicesPage({ params }: { params: Promise<{ org: 
           </EmptyState>
         )}
       </Card>
+      {(next || from) && (
+        <Pager
+          label="Pages of invoices"
+          previousHref={from ? base : undefined}
+          nextHref={next ? `${base}?from=${next.month}.${next.provider}` : undefined}
+        />
+      )}
     </>
   )
 }

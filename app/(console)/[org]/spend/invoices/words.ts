@@ -8,7 +8,7 @@ import { amountText, moneyText, placesFor, roundParts } from '#core/spend/round.
 import type { AppRouter } from '#server/api/root.ts'
 
 type Outputs = inferRouterOutputs<AppRouter>['invoice']
-export type InvoiceRow = Outputs['list'][number]
+export type InvoiceRow = Outputs['list']['items'][number]
 export type InvoiceDetail = Outputs['get']
 export type ComparedRow = InvoiceDetail['rows'][number]
 export type SpreadParts = NonNullable<InvoiceDetail['spread']>
