@@ -3,7 +3,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -63,6 +63,18 @@ export async function opencodeTexts(root = ROOT) {
   return { __OPENCODE_PLUGIN__: JSON.stringify(plugin.text), __OPENCODE_TRY__: JSON.stringify(tried.text) }
 }
 
+/** What is not ours has short names within: whoever wants to read it finds it under its own name and version elsewhere. */
+const shortNames = {
+  name: 'short-names',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]node_modules[\\/].*\.[cm]?js$/ }, async ({ path: file }) => {
+      const { legalComments, platform, target } = COMMON
+      const options = { legalComments, platform, target, minifyIdentifiers: true }
+      return { contents: (await transform(fs.readFileSync(file, 'utf8'), options)).code, loader: 'js' }
+    })
+  },
+}
+
 async function bundle(root, entry, name, define, more = {}) {
   const result = await build({
     ...COMMON,
@@ -71,6 +83,7 @@ async function bundle(root, entry, name, define, more = {}) {
     outfile: name,
     banner: { js: '#!/usr/bin/env node' },
     define,
+    plugins: [shortNames],
     ...more,
   })
   return { text: result.outputFiles[0].text, meta: result.metafile }
