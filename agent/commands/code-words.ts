@@ -74,18 +74,6 @@ const OFF: Words = {
 /** What switches a hook off, or could. */
 export const offWords = (code: string): string => said(OFF, code, 'something switches it off')
 
-/** How far an agent program's hook holds, by itself. */
-export const LEVEL_NAMES: Readonly<Record<Level, string>> = {
-  managed: 'managed',
-  'managed-hook-user-daemon': 'managed hook, user daemon',
-  'user-hook': 'user hook',
-  'advice-only': 'advice only',
-  idle: 'idle',
-  'figure-unread': 'figure unread',
-  broken: 'broken or switched off: calls pass unseen',
-  'not-installed': 'not installed',
-}
-
 /** What a rule does in an agent program at a level; `binds` says what it does where the hook holds. */
 export function levelWords(level: Level, binds: string): string {
   const words: Record<Level, string> = {

@@ -1,9 +1,22 @@
 import type { CrossedFigure } from '#core/approval/request.ts'
 import type { Machine, MachineHook } from '#generated/prisma/client.ts'
 import { type FeatureContext, notFound } from './context.ts'
+import { isLost } from './report/hooks.ts'
 
 /** `alarm`: something happened on it that an owner should look at; `silent`: not heard of for three polls. */
 export type MachineState = 'current' | 'behind' | 'silent' | 'left' | 'revoked' | 'alarm'
+
+export type MachineHookRow = {
+  client: string
+  version: string | null
+  level: string
+  off: string[]
+  /** The organisation's rules whose level is another there. */
+  rules: { rule: string; level: string }[]
+  /** It holds less than it did, which owners are told of. */
+  lost: boolean
+  changedAt: Date
+}
 
 export type MachineRow = {
   id: string
@@ -18,7 +31,7 @@ export type MachineRow = {
   freshAt: Date | null
   lastError: string | null
   lastErrorAt: Date | null
-  hooks: { client: string; version: string | null; level: string; off: string[] }[]
+  hooks: MachineHookRow[]
   firstUsePin: boolean
   /** Tool uses of the last seven days that no hook had judged. */
   unguarded7d: number
@@ -82,7 +95,7 @@ async function loadRows(ctx: FeatureContext, id?: string): Promise<MachineRow[]>
       member: machine.member,
       platform: machine.platform,
       connector: machine.connector,
-      state: stateOf(machine, newest, alarmed.has(machine.id), ctx.now),
+      state: stateOf(machine, newest, alarmed.has(machine.id) || hasJustLost(machine.hooks, ctx.now), ctx.now),
       rulesVersion: machine.rulesVersion,
       joinedAt: machine.joinedAt,
       lastSeenAt: machine.lastSeenAt,
@@ -98,7 +111,13 @@ async function loadRows(ctx: FeatureContext, id?: string): Promise<MachineRow[]>
   return rows.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
 }
 
-const asHook = ({ client, version, level, off }: MachineHook) => ({ client, version, level, off })
+const hasJustLost = (hooks: readonly MachineHook[], now: Date): boolean =>
+  hooks.some(hook => isLost(hook) && now.getTime() - hook.changedAt.getTime() < ALARM_DAYS_MS)
+
+const asHook = (hook: MachineHook): MachineHookRow => {
+  const { client, version, level, off, rules, changedAt } = hook
+  return { client, version, level, off, rules: rules as MachineHookRow['rules'], lost: isLost(hook), changedAt }
+}
 
 /** One word for how a machine is, the worst that is true of it. */
 export function stateOf(

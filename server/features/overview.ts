@@ -38,6 +38,9 @@ export async function getOverview(ctx: FeatureContext<MemberActor>) {
       silent: count('silent'),
       alarm: count('alarm'),
       left: count('left', 'revoked'),
+      lost: machines.filter(
+        ({ state, hooks }) => state !== 'left' && state !== 'revoked' && hooks.some(hook => hook.lost),
+      ).length,
     },
     ruleSet:
       current.version === 0

@@ -25,6 +25,10 @@ export type Jobs = {
     files?: readonly MailFile[]
   }
   'mail.digest': { org: string; member: string }
+  /** Mails owners of what a machine's hooks do not hold any more, or hold again, since they were last told. */
+  'machine.hooks_mail': { org: string; machine: string }
+  /** The same of all machines at once, to somebody who would get too many of the other. */
+  'machine.hooks_digest': { org: string; member: string }
   'member.sweep': Record<string, never>
   /** Counts an organisation's budgets, and tells of steps. */
   'budget.cut': { org: string }

@@ -11,6 +11,7 @@ import { log } from '../log.ts'
 import { mailDigest, mailRequest, mailSettled } from './approval-mail.ts'
 import { cutAll, cutOne } from './budget-cut.ts'
 import { mailBudgetStep, mailBudgetStop } from './budget-mail.ts'
+import { mailHooks, mailHooksDigest } from './hooks-mail.ts'
 import type { Jobs } from './queue.ts'
 import { deliver } from './send-mail.ts'
 import { mailInvitation, mailSignIn } from './sign-in-mail.ts'
@@ -29,6 +30,8 @@ const TASKS: Tasks = {
   'invitation.mail': mailInvitation,
   'mail.send': deliver,
   'mail.digest': mailDigest,
+  'machine.hooks_mail': mailHooks,
+  'machine.hooks_digest': mailHooksDigest,
   'member.sweep': (db, _, now) => sweepMembers(db, now),
   'budget.cut': cutOne,
   'budget.cut_all': cutAll,

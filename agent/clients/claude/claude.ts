@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type ClientAdapter, type ClientHome, HookEditError } from '#agent/clients/adapter.ts'
 import { readConfigText } from '#agent/clients/config-file.ts'
 import { readRegular } from '#agent/regular-file.ts'
+import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedClaudeSessions } from './changed-sessions.ts'
 import { accountIn, coverIn } from './cover.ts'
 import { inspectSettings, type SettingsText } from './inspect.ts'
@@ -70,7 +71,7 @@ export const claude: ClientAdapter<ClaudeUsageState> = {
   forms: ['http', 'command'],
   asks: true,
   holds: ['continue', 'spend', 'subagent_model'],
-  limits: ['The model of a session itself cannot be held, only the model of a subagent.'],
+  limits: CLIENT_LIMITS['claude-code'],
   undoneBy: form => [
     'starts Claude Code with hooks switched off (disableAllHooks, --bare)',
     form === 'command'

@@ -1,5 +1,6 @@
 /** The Codex adapter. Its oddities, measured, are in README.md beside this file. */
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { trustHooks } from './app-server.ts'
 import { parseCodexHook } from './hook-event.ts'
 import { codexHooksPath, installCodex, probeCodex, uninstallCodex } from './hooks-file.ts'
@@ -15,11 +16,7 @@ export const codex: ClientAdapter<CodexUsageState> = {
   forms: ['command'],
   asks: false,
   holds: ['continue', 'spend', 'subagent_model'],
-  limits: [
-    'Codex cannot put a question of ours to its user: what a rule would ask about is refused there, and answered with `holdpoint approve`.',
-    'What is typed into a program that already runs (write_stdin) is not held, and neither is the model of the session itself.',
-    'A subagent whose role names a model in Codex’s own configuration is taken for one of its session’s model.',
-  ],
+  limits: CLIENT_LIMITS.codex,
   undoneBy: () => [
     'starts Codex with hooks switched off (--disable hooks)',
     'edits the hook, which Codex then does not trust any more',

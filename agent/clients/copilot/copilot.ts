@@ -1,6 +1,7 @@
 /** The GitHub Copilot CLI adapter. Its oddities, measured, are in README.md beside this file. */
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
+import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedCopilotSessions, readCopilotSession } from './event-file.ts'
 import { type CopilotUsageState, marksOf } from './events.ts'
 import { parseCopilotHook } from './hook-event.ts'
@@ -15,13 +16,7 @@ export const copilot: ClientAdapter<CopilotUsageState> = {
   forms: ['command'],
   asks: false,
   holds: ['continue', 'spend', 'subagent_model'],
-  limits: [
-    'Nothing tells whether someone is at the keyboard, so what would be asked is refused, with the command that answers it.',
-    'A call has no id there: it is known again in the records by its tool and its turn.',
-    'A subagent whose call names no model is taken to have the session’s: a preference set by /subagents, or by the agent’s own definition, is not seen.',
-    'The settings of a repository whose folder is trusted can switch the hook off.',
-    'A hook that is over its time lets the call run, also where it was installed to block.',
-  ],
+  limits: CLIENT_LIMITS.copilot,
   failsClosed: { command: 'program' },
   lacks:
     'GitHub Copilot CLI records no attempts that failed, and up to version 1.0.92 sums at the end of a run only: nothing of a run that was cut off',

@@ -1,6 +1,7 @@
 /** The Gemini CLI adapter. Its oddities, measured, are in README.md beside this file. */
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
+import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedGeminiSessions } from './changed-chats.ts'
 import { type GeminiUsageState, marksOf } from './chat.ts'
 import { readGeminiSession } from './chat-file.ts'
@@ -16,13 +17,7 @@ export const gemini: ClientAdapter<GeminiUsageState> = {
   forms: ['command'],
   asks: false,
   holds: ['continue', 'spend', 'subagent_model'],
-  limits: [
-    'Nothing tells whether someone is at the keyboard, so what would be asked is refused, with the command that answers it.',
-    'A call has no id there: those that nobody judged are found by how often each tool ran, and an answer for one call is spent by the next call.',
-    'A subagent is taken to have the session’s model: a model that its own definition names is not seen.',
-    'Its container sandbox, a folder that it was told not to trust, and `hooksConfig` in its settings switch the hook off.',
-    'A hook that is over its time lets the call run, also where it was installed to block.',
-  ],
+  limits: CLIENT_LIMITS.gemini,
   failsClosed: { command: 'program' },
   lacks:
     'Gemini CLI records the answers of its conversations only: calls that choose a model or shorten a conversation, and attempts that failed, are missing',

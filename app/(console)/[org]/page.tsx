@@ -114,7 +114,8 @@ function rulesNote({ ruleSet }: Overview) {
 
 function machinesNote({ machines }: Overview) {
   const parts = [
-    machines.alarm > 0 && `${machines.alarm} to look at`,
+    machines.lost > 0 && `${machines.lost} with a hook gone or broken`,
+    machines.alarm > machines.lost && `${machines.alarm - machines.lost} to look at`,
     machines.behind > 0 && `${machines.behind} behind`,
     machines.silent > 0 && `${machines.silent} silent`,
     machines.left > 0 && `${machines.left} gone`,

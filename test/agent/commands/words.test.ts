@@ -14,11 +14,11 @@ import { CLAIM_REFUSAL_WORDS } from '#agent/guard/claimant.ts'
 import {
   alarmWords as alarmOnPage,
   refusalWords as refusalOnPage,
-  switchedOffWords,
 } from '#app/(console)/[org]/machines/machine-words.ts'
 import { ANSWER_REFUSALS } from '#core/approval/accept.ts'
 import { SESSION_METHODS } from '#core/approval/answer.ts'
 import { LEVELS } from '#core/client.ts'
+import { switchedOffWords } from '#core/level-words.ts'
 import { ALARM_KINDS, HOOK_OFF, REPORTED_REFUSALS } from '#core/protocol.ts'
 import { readSources } from '../../rules/sources.ts'
 

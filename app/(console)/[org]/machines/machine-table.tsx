@@ -5,8 +5,8 @@ import { Name } from '#app/_ui/name.tsx'
 import { type Column, Table } from '#app/_ui/table.tsx'
 import { Time } from '#app/_ui/time.tsx'
 import { CLIENT_NAMES, type Client } from '#core/client.ts'
-import { LevelPill } from '../level-pill.tsx'
 import type { MachineRow } from '../outputs.ts'
+import { LevelList } from './level-list.tsx'
 import { platformWords, refusalWords } from './machine-words.ts'
 import { MachineStatePill } from './state-pill.tsx'
 
@@ -49,18 +49,7 @@ export function MachineTable({
       key: 'hooks',
       head: 'Agents',
       cell: row =>
-        row.hooks.length === 0 ? (
-          <span className="text-ink-3">no hook reported</span>
-        ) : (
-          <ul className="grid gap-1">
-            {row.hooks.map(hook => (
-              <li key={hook.client} className="flex flex-wrap items-center gap-x-2 gap-y-0.5 @max-[35rem]:justify-end">
-                <span className="text-sm">{CLIENT_NAMES[hook.client as Client] ?? hook.client}</span>
-                <LevelPill level={hook.level} />
-              </li>
-            ))}
-          </ul>
-        ),
+        row.hooks.length === 0 ? <span className="text-ink-3">no hook reported</span> : <LevelList hooks={row.hooks} />,
     },
     ...(rows.some(row => noticesOf(row).length > 0)
       ? [
@@ -87,7 +76,9 @@ export function MachineTable({
 }
 
 function noticesOf(row: MachineRow): string[] {
+  const lost = row.hooks.filter(hook => hook.lost).map(hook => CLIENT_NAMES[hook.client as Client] ?? hook.client)
   return [
+    ...(lost.length > 0 ? [`${lost.join(', ')}: held less than before`] : []),
     ...(row.lastError ? [`did not take rules: ${refusalWords(row.lastError)}`] : []),
     ...(row.unguarded7d > 0 ? [`${formatPlural(row.unguarded7d, 'call')} not judged in seven days`] : []),
     ...(row.firstUsePin ? ['pinned at first use, without a digest'] : []),
