@@ -22,11 +22,27 @@ export type RequestedData = {
   url: string
   /** The recipient is the requester, who holds the role. */
   own: boolean
+  /** What is asked about; a session when absent. */
+  about?: 'session' | 'route' | 'share'
 }
 
 /** One subject per request for everybody. The mail that tells its end has one of its own. */
-const requestSubject = (data: { org: string; handle: string; rules: readonly string[] }): string =>
-  `[${data.org}] ${data.rules.join(', ')}: an agent waits for an answer (${data.handle})`
+const requestSubject = (data: Pick<RequestedData, 'org' | 'handle' | 'rules' | 'about'>): string =>
+  `[${data.org}] ${data.rules.join(', ')}: ${WAITS[data.about ?? 'session']} for an answer (${data.handle})`
+
+const WAITS = { session: 'an agent waits', route: 'a route waits', share: 'figures wait' } as const
+
+/** What was held, by whom, and what became of the work meanwhile. */
+function heldWords({ about = 'session', own, requester, client, machine, org }: RequestedData): string {
+  const where = `(${client} on ${machine})`
+  if (about === 'route')
+    return `${own ? 'A request of yours' : `A request of ${requester}`} ${where} would have been moved to another model. A rule of ${org} holds that; the request went on with its own model.`
+  if (about === 'share')
+    return `${own ? 'Your own machine' : `A machine of ${requester}`} (${machine}) would send figures. A rule of ${org} holds them there.`
+  return own
+    ? `Your own agent ${where} was held by a rule of ${org}.`
+    : `An agent of ${requester} ${where} was held by a rule of ${org} and waits for an answer.`
+}
 
 const withLimit = (figure: RequestedData['figures'][number]): string =>
   figure.limit === undefined ? figureText(figure) : `${figureText(figure)} (rule: ${figure.limit})`
@@ -34,8 +50,8 @@ const withLimit = (figure: RequestedData['figures'][number]): string =>
 /** The question, to one person who may answer it. */
 export function approvalRequestedMail(data: RequestedData): Mail {
   const opening = data.own
-    ? `Your own agent (${data.client} on ${data.machine}) was held by a rule of ${data.org}. You hold the role that the rule names, so this is your own request: if you answer it, the answer is marked as a self-approval. Anybody else of that role can answer too.`
-    : `An agent of ${data.requester} (${data.client} on ${data.machine}) was held by a rule of ${data.org} and waits for an answer.`
+    ? `${heldWords(data)} You hold the role that the rule names, so this is your own request: if you answer it, the answer is marked as a self-approval. Anybody else of that role can answer too.`
+    : heldWords(data)
   const approvals =
     data.approvals > 1 ? `${data.approvals} people of the role ${data.role} or above` : `${data.role} or above`
   return layOut(requestSubject(data), [

@@ -73,6 +73,7 @@ export async function mailRequest(db: Db, job: Jobs['approval.mail'], now: Date)
         expires: mailTime(row.expiresAt),
         url: pageOf(row.org.slug, row.handle),
         own: member.id === row.memberId,
+        about: request.subject.kind,
       })
       await enqueue(tx, 'mail.send', letter(mail, member.email, requestThread(row.handle, member.id)), {
         key: `request:${row.handle}:${member.id}`,

@@ -2,6 +2,8 @@ import { beforeAll, expect, it } from 'vitest'
 import { openAnswer } from '#core/approval/answer.ts'
 import { questionOf } from '#core/approval/describe.ts'
 import { parseBoundaries } from '#core/boundary/parse.ts'
+import { approvalRequestedMail } from '#server/email/approval-requested.ts'
+import { approvalSettledMail } from '#server/email/approval-settled.ts'
 import { answerApproval } from '#server/features/approval/answer.ts'
 import { fileRequest } from '#server/features/approval/file-request.ts'
 import { answersAfter } from '#server/features/approval/machine.ts'
@@ -77,4 +79,34 @@ it('says what is asked in its own words, and its answer comes signed to the mach
   expect(opened.find(({ handle }) => handle === answer.handle)).toMatchObject({ decision: 'approve', scope: 'session' })
   // it has ended: the next request on this route asks anew
   expect((await file(route('claude-opus-4-5'))).answer.handle).not.toBe(answer.handle)
+})
+
+it('is mailed as what it is: nobody was stopped, and what an answer covers is a request or a day', () => {
+  const data = {
+    account: 'lea@acme.example',
+    org: 'Acme',
+    handle: 'bnd-000000000001',
+    rules: ['no-routes'],
+    client: 'Codex',
+    machine: 'laptop',
+    url: 'https://holdpoint.example/acme/approvals/bnd-000000000001',
+    about: 'route',
+  } as const
+  const asked = approvalRequestedMail({
+    ...data,
+    question: 'Let it?',
+    action: 'model_route',
+    requester: 'Dana',
+    role: 'lead',
+    approvals: 1,
+    figures: [],
+    expires: 'soon',
+    own: false,
+  })
+  expect(asked.subject).toBe('[Acme] no-routes: a route waits for an answer (bnd-000000000001)')
+  expect(asked.text).toContain('A request of Dana (Codex on laptop) would have been moved to another model.')
+  expect(asked.text).not.toContain('waits for an answer.')
+  const settled = approvalSettledMail({ ...data, state: 'approved', scope: 'session', until: [], answeredBy: [] })
+  expect(settled.text).toMatch(/Covers:?\s+a day/)
+  expect(settled.text).toContain('The next request on this route is moved.')
 })

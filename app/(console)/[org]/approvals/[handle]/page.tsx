@@ -168,8 +168,9 @@ function waitingWords(approval: ApprovalDetail) {
   const several = approval.approvals > 1
   return (
     <>
-      It is stopped until {several ? `${approval.approvals} people` : 'somebody'} with the role{' '}
-      <strong>{approval.role}</strong> or above {several ? 'answer' : 'answers'}. {soFar(approval)} {whoCan(approval)}
+      It is {approval.subject.kind === 'session' ? 'stopped' : 'held'} until{' '}
+      {several ? `${approval.approvals} people` : 'somebody'} with the role <strong>{approval.role}</strong> or above{' '}
+      {several ? 'answer' : 'answers'}. {soFar(approval)} {whoCan(approval)}
     </>
   )
 }
