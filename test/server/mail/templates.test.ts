@@ -4,6 +4,7 @@ import { approvalRequestedMail } from '#server/email/approval-requested.ts'
 import { approvalSettledMail } from '#server/email/approval-settled.ts'
 import { budgetStepMail } from '#server/email/budget-step.ts'
 import { budgetStopMail } from '#server/email/budget-stop.ts'
+import { hooksChangedMail, hooksDigestMail } from '#server/email/hooks-changed.ts'
 import { invitationMail } from '#server/email/invitation.ts'
 import type { Mail } from '#server/email/layout.ts'
 import { signInMail } from '#server/email/sign-in.ts'
@@ -100,6 +101,22 @@ const MAILS: Record<string, Mail> = {
     at: 'now',
     window: { start: 'then', end: 'soon', zone: HOSTILE },
     url: 'https://h.test/acme/spend/budgets/monthly',
+  }),
+  hooksChanged: hooksChangedMail({
+    account: HOSTILE,
+    org: HOSTILE,
+    machine: HOSTILE,
+    member: HOSTILE,
+    lost: [{ client: HOSTILE, from: HOSTILE, to: HOSTILE, why: [HOSTILE] }],
+    restored: [{ client: HOSTILE, to: HOSTILE }],
+    at: 'now',
+    url: 'https://h.test/acme/machines/mch_1',
+  }),
+  hooksDigest: hooksDigestMail({
+    account: HOSTILE,
+    org: HOSTILE,
+    machines: [{ machine: HOSTILE, clients: [HOSTILE, 'codex'] }],
+    url: 'https://h.test/acme/machines',
   }),
   digest: approvalDigestMail({
     account: HOSTILE,
