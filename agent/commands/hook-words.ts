@@ -1,5 +1,6 @@
 /** What the hooks commands print. */
 import type { ClientAdapter, HookChange, HookForm, HookInspection, WhenBroken } from '#agent/clients/adapter.ts'
+import { USAGE_SOURCES } from '#agent/clients/sources.ts'
 import type { ChosenForm } from '#agent/hook-form.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'
 import { lineDiff } from './diff.ts'
@@ -37,9 +38,13 @@ export function formWords(form: HookForm, suits: ChosenForm): string {
     : `It is the ${form} form, although ${plain(suits.why)}; the http form would cost less time a call.`
 }
 
+/** Calls that no hook told of are found in the client's own records, where those are read. */
+const hasRecords = ({ client }: ClientAdapter) => USAGE_SOURCES.some(source => source.client === client)
+
 /** What happens to a call while Holdpoint is broken, and by whose doing. */
 export function brokenWords(adapter: ClientAdapter, form: HookForm, whenBroken: WhenBroken | undefined): string {
-  if (whenBroken !== 'block') return 'While Holdpoint is broken calls run, and are counted as not judged.'
+  if (whenBroken !== 'block')
+    return `While Holdpoint is broken calls run${hasRecords(adapter) ? ', and are counted as not judged' : ''}.`
   return failsClosed(adapter, form) === 'client'
     ? `While Holdpoint is broken ${adapter.title} refuses calls.`
     : `While Holdpoint is broken its program refuses calls; when that program itself is missing, killed or too slow ${adapter.title} lets them run.`
@@ -54,6 +59,6 @@ export function showFindings(terminal: Terminal, adapter: ClientAdapter, inspect
   if (level === 'not-installed') return
   const ways = ['edits that file', ...(form && adapter.undoneBy ? adapter.undoneBy(form) : []), 'or stops the daemon']
   terminal.line(`  This is a user hook. It stops holding when someone ${ways.join(', ')}.`)
-  terminal.line('  Calls that nobody judged are found afterwards and shown.')
+  if (hasRecords(adapter)) terminal.line('  Calls that nobody judged are found afterwards and shown.')
   for (const limit of adapter.limits) terminal.line(`  ${plain(limit)}`)
 }
