@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isAppError } from '#core/error.ts'
+import type { AllocationRule } from '#core/spend/allocate.ts'
+import { listInvoices } from '#server/features/invoice/read.ts'
 import { setSpread } from '#server/features/invoice/state-spread.ts'
-import { takeInvoice } from '#server/features/invoice/take.ts'
+import { removeInvoice, takeInvoice } from '#server/features/invoice/take.ts'
 import { setAllocation } from '#server/features/statement/arrange.ts'
 import { openBook } from '#server/features/statement/book.ts'
 import { getStatement, monthRow } from '#server/features/statement/read.ts'
@@ -142,15 +144,37 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           },
       ),
   },
-  fc.tuple(fc.constantFrom(...MONTHS), fc.integer({ min: 1, max: 4000 })).map(
-    ([month, cents]): Step =>
-      async books => {
-        const lines = [{ amount: String(cents / 100) }]
-        const taken = { provider: 'anthropic' as const, month, currency: 'USD', source: 'hand' as const, lines }
-        const { id } = await takeInvoice(books.ctx(), taken)
-        await setSpread(books.ctx(), { id, rule: { kind: 'even' } })
-      },
-  ),
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...MONTHS.slice(1)),
+        fc.integer({ min: -500, max: 4000 }),
+        fc.constantFrom('USD', 'USD', 'EUR'),
+        fc.constantFrom<AllocationRule>(
+          { kind: 'even' },
+          { kind: 'proportional' },
+          { kind: 'equivalent' },
+          { kind: 'fixed', shares: { acme: '33.3' } },
+          { kind: 'none' },
+        ),
+      )
+      .map(
+        ([month, cents, currency, rule]): Step =>
+          async books => {
+            const lines = [{ amount: String(cents / 100) }]
+            const { items } = await listInvoices(books.ctx())
+            const there = items.find(one => one.month === month)
+            const asked = { provider: 'anthropic' as const, month, currency, source: 'hand' as const, lines }
+            const { id } = await takeInvoice(books.ctx(), { ...asked, ...(there ? { replaces: there.id } : {}) })
+            await setSpread(books.ctx(), { id, rule })
+          },
+      ),
+  },
+  fc.constant<Step>(async books => {
+    const { items } = await listInvoices(books.ctx())
+    if (items[0]) await removeInvoice(books.ctx(), { id: items[0].id })
+  }),
   fc.constant<Step>(books => repriceUsage(books.ctx(), { from: '2026-08-01', to: '2026-11-30' })),
   fc.constantFrom('Europe/Amsterdam', 'UTC', 'Asia/Kolkata').map(
     (timeZone): Step =>
