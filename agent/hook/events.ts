@@ -1,7 +1,10 @@
 /** What a client's events are to the process that it starts for them, and how that process says that it heard no answer. */
 
-/** How the process ends: what the client reads, on standard error where there is something to say. */
-export type Ending = { exit: number; says: boolean }
+/**
+ * How the process ends: what the client reads, on standard error where there is something to say. `json`: the same in the client's own
+ * form, where it hands the model nothing else.
+ */
+export type Ending = { exit: number; says: boolean; json?: (words: string) => object }
 
 export type EventRoles = {
   /** A call waits for the answer: it goes over the socket or nowhere, since a port may be another user's. */
@@ -40,14 +43,14 @@ const CLIENTS: Readonly<Record<string, EventRoles>> = {
     prompt: ['userPromptSubmitted', 'UserPromptSubmit'],
     // it refuses at every exit code but 0
     passes: { exit: 0, says: false },
-    refuses: REFUSED,
+    refuses: { ...REFUSED, json: words => ({ permissionDecision: 'deny', permissionDecisionReason: words }) },
   },
   cursor: {
     pause: ['preToolUse', 'beforeShellExecution', 'beforeMCPExecution', 'beforeReadFile', 'subagentStart'],
     start: ['sessionStart'],
     prompt: ['beforeSubmitPrompt'],
     passes: FAILED,
-    refuses: REFUSED,
+    refuses: { ...REFUSED, json: words => ({ permission: 'deny', user_message: words, agent_message: words }) },
   },
 }
 

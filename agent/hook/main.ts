@@ -154,9 +154,11 @@ function giveAnswer({ status, body }: LoopbackAnswer): number {
 function passOn(why: string): number {
   if (!isPausePoint) return 0
   const isBlocked = whenBroken === 'block'
-  const { exit, says } = isBlocked ? roles.refuses : roles.passes
+  const { exit, says, json } = isBlocked ? roles.refuses : roles.passes
   const then = isBlocked ? ', and its hooks are set to refuse calls until it can' : ''
-  if (says) process.stderr.write(`Holdpoint did not judge this call: ${why}${then}.\n`)
+  const words = `Holdpoint did not judge this call: ${why}${then}.`
+  if (says) process.stderr.write(`${words}\n`)
+  if (json) process.stdout.write(JSON.stringify(json(words)))
   return exit
 }
 
