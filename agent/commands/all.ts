@@ -10,11 +10,13 @@ import type { Command } from './command.ts'
 import { daemonRun, daemonStart, daemonStatus, daemonStop } from './daemon.ts'
 import { explain } from './explain.ts'
 import { figures } from './figures.ts'
+import { glance } from './glance.ts'
 import { history } from './history.ts'
 import { hooksInstall, hooksStatus, hooksUninstall } from './hooks.ts'
 import { install } from './install.ts'
 import { join } from './join.ts'
 import { leave } from './leave.ts'
+import { mcp } from './mcp.ts'
 import { proxy, proxyStatus } from './proxy.ts'
 import { statusLineInstall, statusLineStatus, statusLineUninstall } from './statusline.ts'
 import { teamPreview, teamStatus, teamSync, teamWeb } from './team.ts'
@@ -25,7 +27,7 @@ import { waiting } from './waiting.ts'
 /** Every command, in the order of the help, under the heading it stands below there. */
 export const COMMANDS: readonly { heading: string; commands: readonly Command[] }[] = [
   { heading: 'Setting up', commands: [install, join, leave, hooksInstall, hooksUninstall, hooksStatus] },
-  { heading: 'What is held', commands: [waiting, approve, deny, explain] },
+  { heading: 'What is held', commands: [glance, waiting, approve, deny, explain, mcp] },
   {
     heading: 'Rules and figures',
     commands: [

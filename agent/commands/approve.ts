@@ -197,6 +197,7 @@ export const deny: Command = {
       home,
       'POST',
       `/api/decisions/${handle}/deny`,
+      { how: 'cli' },
     )
     if (json) terminal.json(done)
     else

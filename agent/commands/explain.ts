@@ -1,4 +1,4 @@
-import type { DecisionEntry } from '#agent/daemon/entry.ts'
+import type { DecisionEntry, DenialWay } from '#agent/daemon/entry.ts'
 import { localTime, plain, type Terminal } from '#agent/terminal.ts'
 import type { Answer } from '#core/approval/answer.ts'
 import { fromUtf8 } from '#core/bytes.ts'
@@ -104,10 +104,10 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
   for (const { at, why } of entriesOf(record, 'answer_refused'))
     say(at, `An answer was refused here: ${answerRefusalWords(why)}.`)
   for (const { at } of entriesOf(record, 'declined')) say(at, 'The person declined at the agent’s own prompt.')
-  for (const { at } of entriesOf(record, 'denied_here'))
+  for (const { at, how } of entriesOf(record, 'denied_here'))
     say(
       at,
-      `It was denied on this machine${question?.standsUntil ? `; that stands until ${localTime(question.standsUntil)}` : ''}.`,
+      `It was denied on this machine${denialWords(how)}${question?.standsUntil ? `; that stands until ${localTime(question.standsUntil)}` : ''}.`,
     )
   for (const { at, why, chain } of entriesOf(record, 'guard_refused'))
     say(
@@ -119,8 +119,9 @@ export function storyOf(record: DecisionRecord, nowMs: number): string[] {
     say(at, `Another call tried to use the same answer and was refused (${plain(toolUse, 80)}).`)
   // what this machine ended is told by the control plane again, and every look at its stream may tell it once more
   const ended = entriesOf(record, 'state')
-  for (const [i, { at, state, by, why }] of ended.entries())
-    if (ended.findIndex(entry => entry.state === state) === i) say(at, stateWords(state, by, why))
+  for (const [i, { at, state, by, why, how }] of ended.entries())
+    if (ended.findIndex(entry => entry.state === state) === i)
+      say(at, stateWords(state, by, why && `${endedWords(why)}${denialWords(how)}`))
   lines.sort((a, b) => a[0].localeCompare(b[0]))
   const out = lines.map(([at, text]) => (at ? `${localTime(at)}  ${text}` : text))
   for (const grant of grants) {
@@ -182,10 +183,8 @@ function answerWords(jws: string, ok: boolean, why: string | undefined, subject:
 function stateWords(state: string, by: string, why: string | undefined): string {
   const words: Record<string, string> = {
     expired: 'Nobody answered in time: the request expired.',
-    withdrawn:
-      by === 'machine' ? `The request ended here${why ? `: ${endedWords(why)}` : ''}.` : 'The request was withdrawn.',
-    revoked:
-      by === 'machine' ? `The approval ended here${why ? `: ${endedWords(why)}` : ''}.` : 'The approval was revoked.',
+    withdrawn: by === 'machine' ? `The request ended here${why ? `: ${why}` : ''}.` : 'The request was withdrawn.',
+    revoked: by === 'machine' ? `The approval ended here${why ? `: ${why}` : ''}.` : 'The approval was revoked.',
     lapsed: 'The time of the approval is over.',
     used: 'The control plane knows that the answer was used.',
     denied: 'The organisation denied it.',
@@ -193,3 +192,7 @@ function stateWords(state: string, by: string, why: string | undefined): string 
   }
   return words[state] ?? `Its state became ${plain(state)}.`
 }
+
+/** By which way a no was said: an agent may say it too. */
+const denialWords = (how: DenialWay | undefined): string =>
+  how === 'mcp' ? ' over MCP' : how === 'api' ? ' over the local API' : how === 'cli' ? ' with the command' : ''

@@ -11,7 +11,7 @@ import { statusOrNothing } from './daemon.ts'
 import { actionWords, figureWords } from './decision.ts'
 import { EXIT } from './exit.ts'
 
-type Waiting = {
+export type Waiting = {
   handle: string
   rules: string[]
   action: DecisionEntry['action']

@@ -1,9 +1,12 @@
 import { proof } from '#agent/crypto.ts'
 import { shownFigures } from '#agent/figures/shown.ts'
+import { glanceOf } from '#agent/glance/glance.ts'
 import { CLAIM_REFUSAL_WORDS } from '#agent/guard/claimant.ts'
 import type { Usage } from '#agent/usage/usage.ts'
+import { isClient } from '#core/client.ts'
 import { judgeAsker } from './claim.ts'
 import { type Incoming, type Reply, type Route, readFields, refuseRequest } from './door.ts'
+import { DENIAL_WAYS, type DenialWay } from './entry.ts'
 import { takeBack } from './requests.ts'
 import { takeResults } from './results.ts'
 import { type Runtime, record } from './runtime.ts'
@@ -44,6 +47,12 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
     get('status', () => ({ status: 200, body: { ...statusOf(runtime, acts.startedAt), usage: acts.usage.status() } })),
     get('waiting', () => ({ status: 200, body: waitingOf(runtime) })),
     get('figures', () => ({ status: 200, body: shownFigures(runtime) })),
+    get('glance', ({ query }) => {
+      const client = query.get('client') ?? undefined
+      if ([...query.keys()].some(key => key !== 'client') || (client !== undefined && !isClient(client)))
+        return refuseRequest(400, 'BAD_INPUT', 'This takes the name of a client, and nothing else.')
+      return { status: 200, body: glanceOf(runtime, acts.usage.shownBudgets().budgets, client) }
+    }),
     get('why', ({ query }) => {
       const found = whyOf(runtime, query.get('rule') ?? '', query.get('session') ?? undefined)
       return found ? { status: 200, body: found } : refuseRequest(404, 'NOT_FOUND', 'No rule in force has this name.')
@@ -63,7 +72,17 @@ export function apiRoutes(runtime: Runtime, acts: Acts): Route[] {
       const found = explain(runtime, match[1]!)
       return found ? { status: 200, body: found } : refuseRequest(404, 'NOT_FOUND', 'No decision has this handle.')
     }),
-    act(`decisions/${HANDLE}/deny`, match => deny(runtime, match[1]!, acts)),
+    {
+      method: 'POST',
+      path: new RegExp(`^/api/decisions/${HANDLE}/deny$`),
+      token: 'api',
+      handle: ({ body }, match) => {
+        const how = DENIAL_WAYS.find(way => way === (readFields(body, ['how'])?.how ?? 'api'))
+        return how && readFields(body, ['how'])
+          ? deny(runtime, match[1]!, how, acts)
+          : refuseRequest(400, 'BAD_INPUT', `This takes how: ${DENIAL_WAYS.join(', ')}.`)
+      },
+    },
     act('sync', async () => {
       try {
         try {
@@ -125,7 +144,7 @@ function readPrompt(runtime: Runtime, handle: string): void {
 }
 
 /** A no from this machine. For an organisation's request that is a withdrawal: no record says that a person denied it. */
-function deny(runtime: Runtime, handle: string, acts: Acts): Reply {
+function deny(runtime: Runtime, handle: string, how: DenialWay, acts: Acts): Reply {
   const { state } = runtime
   const decision = state.decisions.get(handle)?.entry
   const target = decision?.question ?? handle
@@ -133,12 +152,12 @@ function deny(runtime: Runtime, handle: string, acts: Acts): Reply {
   const question = state.questions.get(target)
   if (asked) {
     if (asked.state !== 'pending') return refuseRequest(409, 'NOT_PENDING', `The request is ${asked.state} already.`)
-    takeBack(runtime, target, 'denied_here')
+    takeBack(runtime, target, 'denied_here', how)
     void acts.sync().catch(() => {})
     return { status: 200, body: { handle: target, state: 'withdrawn' } }
   }
   if (!question) return refuseRequest(404, 'NOT_FOUND', 'Nothing waits under this handle.')
   if (question.state === 'denied') return refuseRequest(409, 'NOT_PENDING', 'It has been denied already.')
-  record(runtime, { kind: 'denied_here', handle: target }, { durable: true })
+  record(runtime, { kind: 'denied_here', handle: target, how }, { durable: true })
   return { status: 200, body: { handle: target, state: 'denied' } }
 }

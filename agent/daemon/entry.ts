@@ -3,7 +3,8 @@ import type { Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest, CrossedFigure } from '#core/approval/request.ts'
 import type { ApprovalState } from '#core/approval/state.ts'
 import type { Action } from '#core/boundary/shape.ts'
-import type { AlarmKind } from '#core/protocol.ts'
+import type { Level } from '#core/client.ts'
+import type { AlarmKind, HookOff } from '#core/protocol.ts'
 import type { HeldSubject } from './subject.ts'
 
 /** A rule as a decision met it: `key` is its name, with `org:` before an organisation's. */
@@ -102,6 +103,8 @@ export type EntryBody =
       at2: string
       by: 'control plane' | 'machine'
       why?: string
+      /** Of a withdrawal on this machine: by which way it was said. */
+      how?: DenialWay
       place?: number
     }
   | {
@@ -127,7 +130,7 @@ export type EntryBody =
   /** A decision was chained, but its answer came too late: the call went on by itself. */
   | { kind: 'late'; handle: string }
   | { kind: 'declined'; handle: string; toolUse: string }
-  | { kind: 'denied_here'; handle: string }
+  | { kind: 'denied_here'; handle: string; how?: DenialWay }
   /** Somebody asked for what loosens and was no person to be seen: an answer to `handle`, or what `act` names. */
   | { kind: 'guard_refused'; handle?: string; act?: 'daemon stop'; why: string; chain?: string[] }
   | { kind: 'spend'; handle: string; answerId: string; toolUse: string; session: string }
@@ -151,7 +154,13 @@ export type EntryBody =
       observedAt: string
       source: PlanWindow['source']
     }
+  /** A client's hooks hold more or less than they did, or for another reason. */
+  | { kind: 'hooks_changed'; client: string; from: Level; to: Level; off: HookOff[] }
   | { kind: 'alarm'; what: AlarmKind; note?: string }
+
+/** By which way a no was said on this machine: the command, an agent's tool, the local API. A yes has none of the latter two. */
+export const DENIAL_WAYS = ['cli', 'mcp', 'api'] as const
+export type DenialWay = (typeof DENIAL_WAYS)[number]
 
 /** A line of the journal: its place, the hash of the line before ('' for the very first), when, and what. */
 export type Entry = { seq: number; prev: string; at: string } & EntryBody

@@ -10,6 +10,7 @@ import { makeHandle } from '#core/id.ts'
 import { ANSWER_MAX_MS, REQUEST_WAIT_S } from '#core/limits.ts'
 import { roleRank } from '#core/role.ts'
 import type { About } from './decision.ts'
+import type { DenialWay } from './entry.ts'
 import { clockOf, type Runtime, record } from './runtime.ts'
 import type { FiledRequest } from './state.ts'
 import { keptUnder } from './subject.ts'
@@ -168,7 +169,12 @@ async function withdrawRequest(
 }
 
 /** Takes a request back: no record says that a person denied it. */
-export function takeBack(runtime: Runtime, handle: string, why: NonNullable<FiledRequest['withdraw']>): void {
+export function takeBack(
+  runtime: Runtime,
+  handle: string,
+  why: NonNullable<FiledRequest['withdraw']>,
+  how?: DenialWay,
+): void {
   if (runtime.state.requests.get(handle)?.state !== 'pending') return
   record(runtime, {
     kind: 'state',
@@ -177,6 +183,7 @@ export function takeBack(runtime: Runtime, handle: string, why: NonNullable<File
     at2: new Date(runtime.now()).toISOString(),
     by: 'machine',
     why,
+    ...(how === undefined ? {} : { how }),
   })
 }
 
