@@ -16,6 +16,8 @@ export type Question = {
   agent?: string
   route?: { provider: string; from: string; to: string }
   stop?: true
+  /** How long the answer is waited for: what comes later binds nobody. */
+  waitMs: number
 }
 export type Verdict = {
   route?: 'go' | 'hold'
@@ -25,7 +27,7 @@ export type Verdict = {
 
 /** Undefined when nobody has answered in time. */
 export const askVerdict = (home: Home, question: Question): Promise<Verdict | undefined> =>
-  tell<Verdict>(home, '/proxy/judge', question, ASK_MS)
+  tell<Verdict>(home, '/proxy/judge', question, question.waitMs)
 
 async function tell<T>(home: Home, path: string, body: object, timeoutMs: number): Promise<T | undefined> {
   const started = Date.now()

@@ -15,6 +15,7 @@ const AskedShape = z.strictObject({
   agent: id,
   route: z.optional(z.strictObject({ provider: z.enum(PROVIDERS), from: model, to: model })),
   stop: z.optional(z.literal(true)),
+  waitMs: z.int().check(z.gte(1), z.lte(60_000)),
 })
 const PlanShape = z.strictObject({
   plan: z.enum(['anthropic', 'openai']),

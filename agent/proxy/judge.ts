@@ -18,8 +18,8 @@ import { modelTier } from '#core/model-tier.ts'
 import type { Question, Verdict } from './ask.ts'
 import { Told } from './told.ts'
 
-/** A route is not decided after this: the proxy may have gone on, and an answer would be spent on nothing. */
-const LATE_MS = 100
+/** No answer is spent in the last third of the time that the proxy waits: it may have gone on, and it would be spent on nothing. */
+const IN_TIME = 2 / 3
 /** Reading on in a session's records while a model request waits. */
 const READ_MS = 40
 
@@ -83,7 +83,9 @@ export class ProxyJudge {
     this.count(about, 'model_route', figures)
     const { plan } = about
     if (plan.effect === 'pass') {
-      const goes = plan.spend.length === 0 || (performance.now() - arrivedMs < LATE_MS && this.spend(about, toolUse))
+      const goes =
+        plan.spend.length === 0 ||
+        (performance.now() - arrivedMs < question.waitMs * IN_TIME && this.spend(about, toolUse))
       if (goes) this.recordPassed(about)
       return { goes, file: false }
     }

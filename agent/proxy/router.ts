@@ -25,6 +25,7 @@ type Deps = {
   windows: Windows
   /** Undefined when nobody answers in time. */
   ask(question: Question): Promise<Verdict | undefined>
+  askMs: number
   now(): number
 }
 
@@ -64,6 +65,7 @@ export class Router {
       ...(agent === undefined ? {} : { agent }),
       ...(asked ? { route: { provider: target.upstream.provider, from: asked.from, to: asked.to } } : {}),
       ...(routing.hardStop ? { stop: true as const } : {}),
+      waitMs: this.deps.askMs,
     })
     if (!verdict) this.unanswered++
     if (verdict?.stop) {

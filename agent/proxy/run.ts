@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { random } from '#agent/crypto.ts'
 import type { Home } from '#agent/home.ts'
 import { base64url } from '#core/bytes.ts'
-import { askVerdict, PlanTeller } from './ask.ts'
+import { ASK_MS, askVerdict, PlanTeller } from './ask.ts'
 import type { ProxyEnv } from './company-proxy.ts'
 import { RoutingConfig } from './config.ts'
 import { Outbox } from './outbox.ts'
@@ -22,6 +22,8 @@ export type ProxyOptions = {
   log?(line: string): void
   /** The daemon hears of plans at most so often. */
   planEveryMs?: number
+  /** How long a request waits for the daemon's word. */
+  askMs?: number
   /** Where a company's proxy is named; the process's own. */
   env?: ProxyEnv
   /** Authorities that are trusted in place of the system's. */
@@ -53,6 +55,7 @@ export async function runProxy(options: ProxyOptions): Promise<LocalProxy> {
     ranks: ranksNow(now),
     windows,
     ask: question => askVerdict(home, question),
+    askMs: options.askMs ?? ASK_MS,
     now,
   })
   const { server, counts } = makeProxy({

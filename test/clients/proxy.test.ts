@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Daemon, runDaemon } from '#agent/daemon/main.ts'
 import { record } from '#agent/daemon/runtime.ts'
 import { type Home, openHome } from '#agent/home.ts'
@@ -9,6 +9,9 @@ import { type Bench, type StubStep, startBench, until } from './bench.ts'
 import { bashScenario, runClaudeOn, usageCosting } from './claude.ts'
 import { runCodexOn, writeCodexConfig } from './codex.ts'
 import { axes, servedIn } from './read-usage.ts'
+
+// a run takes a second or two alone and far longer beside a build
+vi.setConfig({ testTimeout: 90_000 })
 
 let bench: Bench
 let home: Home
@@ -28,7 +31,7 @@ async function start(routing = '', boundaries = ''): Promise<void> {
   })
   const upstreams = `{ anthropic: "${bench.stub.url}", openai: "${bench.stub.url}" }`
   writeFileSync(home.config, `${boundaries}routing:\n  upstreams: ${upstreams}\n${routing}`)
-  proxy = await runProxy({ home, version: '1.0.0', port: 0 })
+  proxy = await runProxy({ home, version: '1.0.0', port: 0, askMs: 20_000 })
 }
 const base = () => `http://127.0.0.1:${proxy.port}`
 

@@ -64,6 +64,14 @@ async function start(...args: string[]): Promise<{ child: ChildProcess; said: ()
   return { child, said: () => said, base }
 }
 
+async function untilSome<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+    const found = await look()
+    if (found) return found
+  }
+  throw new Error('it did not happen in time')
+}
+
 const send = async (base: string, name: string): Promise<number> => {
   const body = JSON.stringify({ model: name })
   const headers = { 'user-agent': 'claude-cli/2.1.332', 'x-claude-code-session-id': 's1' }
@@ -105,19 +113,23 @@ it('a route that a rule holds is told of in its own words, and a person at a ter
   await machine.run(['daemon', 'start'])
   const { base } = await start('--json')
   expect(await send(base, 'claude-opus-4-6')).toBe(200)
-  const [held] = (await machine.run(['waiting', '--json'])).json
+  expect(models).toEqual(['claude-opus-4-6'])
+  // on a slow machine the daemon's word may come after the request has gone on; the question is there all the same
+  const held = await untilSome(async () => (await machine.run(['waiting', '--json'])).json[0])
   expect(held).toMatchObject({ action: 'model_route', subject: { from: 'claude-opus-4-6', to: 'claude-haiku-4-5' } })
   const move = 'claude-opus-4-6 → claude-haiku-4-5'
   expect((await machine.run(['waiting'])).stdout).toContain(`model_route, ${move}`)
   const approved = await machine.type(['approve', held.handle, '--session'], 'approve\n')
   expect(approved.code, approved.screen).toBe(0)
   expect(approved.screen).toContain('Let it go on for a day?')
-  expect(await send(base, 'claude-opus-4-6')).toBe(200)
-  expect(models).toEqual(['claude-opus-4-6', 'claude-haiku-4-5'])
+  await untilSome(async () => {
+    expect(await send(base, 'claude-opus-4-6')).toBe(200)
+    return models.at(-1) === 'claude-haiku-4-5'
+  })
   const { stdout } = await machine.run(['explain', held.handle])
   expect(stdout).toContain(move)
   expect(stdout).toContain('let it go on for a day')
   expect(stdout).toContain('the request went on with its own model')
   const status = await machine.run(['proxy', 'status'])
-  expect(status.stdout).toMatch(/held, gone on with its own model, 1 time[\s\S]*moved, 1 time/)
+  expect(status.stdout).toMatch(/held, gone on with its own model[\s\S]*moved, 1 time/)
 })

@@ -14,7 +14,7 @@ const rule = (require: string, stage = 'enforce', when = '{ model_tier: ">= opus
   `boundaries:\n  - { name: no-opus-routes, action: model_route, when: ${when}, require: ${require}, stage: ${stage} }\n`
 
 /** A machine with a daemon and a proxy before a scripted upstream. */
-async function routed(boundaries: string, { mode = 'active', routes = ROUTES, stop = false } = {}) {
+async function routed(boundaries: string, { mode = 'active', routes = ROUTES, stop = false, askMs = 20_000 } = {}) {
   const machine = new Machine()
   const world = new ProxyWorld(machine.home)
   world.answer = (_, response) => {
@@ -22,7 +22,7 @@ async function routed(boundaries: string, { mode = 'active', routes = ROUTES, st
     response.end(STREAMS.messages)
   }
   await machine.start()
-  await world.start(`  mode: ${mode}\n${stop ? '  hard_stop: true\n' : ''}${routes}`, boundaries)
+  await world.start(`  mode: ${mode}\n${stop ? '  hard_stop: true\n' : ''}${routes}`, boundaries, askMs)
   const send = async (model = FROM, headers: Record<string, string> = {}) => {
     const body = `{ "max_tokens" : 1,\n "model":  "${model}" , "messages":[{"role":"user","content":"\\u0022model\\u0022: é"}]}`
     const { status, body: answer } = await world.ask(PATHS.messages, {
@@ -137,7 +137,7 @@ test('of five requests at once one step lets one be moved, and an answer that wo
     method: 'POST',
     path: '/proxy/judge',
     headers: { 'x-holdpoint-sent': String(sent) },
-    body: JSON.stringify({ client: 'claude-code', route: { provider: 'anthropic', from: FROM, to: TO } }),
+    body: JSON.stringify({ client: 'claude-code', waitMs: 150, route: { provider: 'anthropic', from: FROM, to: TO } }),
     timeoutMs: 5000,
   })
   expect(JSON.parse(late.body)).toEqual({ route: 'hold' })
@@ -173,7 +173,7 @@ test('a rule in shadow holds nothing and is recorded once a session', async () =
 })
 
 test('with no daemon, or one that is too slow, the request goes on unrouted and does not wait for it', async () => {
-  const { machine, send, world } = await routed('')
+  const { machine, send, world } = await routed('', { askMs: 150 })
   await machine.daemon.stop()
   expect(await send()).toMatchObject({ status: 200, model: FROM })
   expect(world.proxy.counts().unanswered).toBe(1)

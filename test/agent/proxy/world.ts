@@ -27,7 +27,7 @@ export class ProxyWorld {
   }
 
   /** Starts both. `routing` follows the upstreams in config.yaml. */
-  async start(routing = '', boundaries = ''): Promise<this> {
+  async start(routing = '', boundaries = '', askMs = 20_000): Promise<this> {
     const server = createServer((asked, response) => {
       const chunks: Buffer[] = []
       asked.on('data', chunk => chunks.push(chunk as Buffer))
@@ -54,6 +54,8 @@ export class ProxyWorld {
       version: '1.0.0',
       port: 0,
       planEveryMs: 50,
+      // the machine that tests run on may be slow
+      askMs,
       log: line => void this.logged.push(line),
     })
     onCleanup(() => this.proxy.stop(0))
