@@ -109,6 +109,9 @@ function payerOf({ isByok, byokKind, modelProvider }: Json): Pick<UsageRecord, '
   }
 }
 
+/** How the agent says that its work is done: no call that is judged. */
+export const WORK_END = 'task_complete'
+
 export type FoundEvents = FoundUsage & { toolUses: SeenToolUse[]; toolResults: SeenToolResult[] }
 type Context = { state: CopilotUsageState; found: FoundEvents; price: PriceRecord; sessionId: string }
 type Beside = Pick<UsageRecord, 'atMs'> & Partial<UsageRecord>
@@ -178,7 +181,7 @@ function spread(tokens: UsageTokens, calls: number): UsageTokens[] {
 /** A call is named before its hook is asked, whether or not it will run. */
 function readToolUse({ toolUses }: FoundEvents, { toolCallId, toolName }: Json, { atMs, agentId }: Beside): void {
   const [toolUseId, name] = [idOf(toolCallId), idOf(toolName)]
-  if (toolUseId !== undefined && name !== undefined)
+  if (toolUseId !== undefined && name !== undefined && name !== WORK_END)
     toolUses.push({ toolUseId, toolName: name, atMs, ...(agentId === undefined ? {} : { agentId }) })
 }
 

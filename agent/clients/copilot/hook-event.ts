@@ -13,6 +13,7 @@ import {
   some,
 } from '#agent/clients/hook-body.ts'
 import { Lineage } from '#agent/clients/lineage.ts'
+import { WORK_END } from './events.ts'
 
 /** The tool that starts a subagent, and may name its model. */
 const SUBAGENT_TOOL = 'task'
@@ -40,6 +41,8 @@ function readEvent(fields: Fields, nowMs: number, origin: HookOrigin): HookEvent
   switch (name) {
     case 'preToolUse': {
       const toolName = required(fields, 'toolName')
+      // refused, an agent that works by itself would only go on
+      if (toolName === WORK_END) return { ...base, kind: 'other', name: toolName }
       const startsSubagent = toolName === SUBAGENT_TOOL
       const subagentModel = startsSubagent ? inputText(fields.toolArgs, 'model') : undefined
       return { ...base, kind: 'tool_call', toolName, startsSubagent, ...some({ subagentModel }) }

@@ -350,6 +350,16 @@ test('calls of tools are told before they run and again when they have, a subage
   )
 })
 
+test('the end of an agent’s work is no call', () => {
+  const lines = recorded('subagent').map(line =>
+    line.type === 'tool.execution_start'
+      ? { ...line, data: { ...(line.data as object), toolName: 'task_complete' } }
+      : line,
+  )
+  fs.writeFileSync(file, text(lines))
+  expect(read().toolUses).toEqual([])
+})
+
 test('a call that did not succeed is not told of as run: a refusal looks the same', () => {
   const lines = recorded('subagent').map(line =>
     line.type === 'tool.execution_complete' ? { ...line, data: { ...(line.data as object), success: false } } : line,

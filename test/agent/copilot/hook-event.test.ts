@@ -71,6 +71,12 @@ test('the model that a call names for its subagent is told, and no other tool’
   expect(parse({ ...named, toolName: 'bash' })).not.toHaveProperty('subagentModel')
 })
 
+test('the end of an agent’s work is not held: refused, it would go on', () => {
+  const event = parse({ ...recorded('preToolUse'), toolName: 'task_complete' }) as HookEvent
+  expect(event.kind).toBe('other')
+  expect(copilot.render({ outcome: 'refuse', text: 'no' }, event).command.exit).toBe(0)
+})
+
 test('nothing of what tools and prompts were given leaves it', () => {
   for (const { event, input } of recorded('sequence.subagent'))
     expect(JSON.stringify(parse(input, event))).not.toMatch(/echo|please run|final|stub/)
