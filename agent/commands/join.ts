@@ -312,5 +312,7 @@ export function printJoined(terminal: Terminal, joined: Joined): void {
       : 'Rules in force: none; the organisation has published nothing yet.',
   )
   terminal.line()
-  terminal.line('Next: `holdpoint hooks install` wires your agent programs, `holdpoint daemon start` keeps the rules current.')
+  terminal.line(
+    'Next: `holdpoint hooks install` wires your agent programs, `holdpoint daemon start` keeps the rules current.',
+  )
 }
