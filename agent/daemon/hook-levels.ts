@@ -43,12 +43,17 @@ function inspectHooks(runtime: Runtime, adapter: ClientAdapter): HookInspection 
   try {
     const door = readJson<Tokens>(runtime.home.tokens)
     if (!door) return adapter.hooks.inspect(runtime.clientHome, { projectDirs })
+    const version = runtime.clientVersions.of(adapter.client)
     const { whenBroken, form } = adapter.hooks.inspect(runtime.clientHome, { projectDirs: [] })
     const expected = hookInstall(runtime.home, adapter, door, {
       whenBroken: whenBroken ?? 'pass',
       form: form ?? adapter.forms[0]!,
     })
-    const found = adapter.hooks.inspect(runtime.clientHome, { projectDirs, expected })
+    const found = adapter.hooks.inspect(runtime.clientHome, {
+      projectDirs,
+      expected,
+      ...(version === undefined ? {} : { version }),
+    })
     const trouble = form === 'command' || form === 'plugin' ? socketTrouble(runtime.home.root) : undefined
     if (trouble === undefined) return found
     const text = `The hook comes in by a socket that is not open: ${trouble}. ${runtime.home.log} says why.`
@@ -115,9 +120,11 @@ export function hookStates(runtime: Runtime): HookState[] {
       ]
     })
     const remedy = remedyOf(hook)
+    const version = runtime.clientVersions.of(client)
     return [
       {
         client,
+        ...(version === undefined ? {} : { version }),
         level: hook.level,
         off: [...new Set(hook.outdated ? [...off, 'hook_edited' as const] : off)],
         ...(remedy === undefined ? {} : { remedy }),

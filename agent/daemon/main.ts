@@ -9,6 +9,7 @@ import { type DoorSecrets, makeDoor } from './door.ts'
 import { hooksUseSocket } from './hook-levels.ts'
 import { Failures, hookRoute } from './hook-route.ts'
 import { HookSocket } from './hook-socket.ts'
+import { HookWatch } from './hook-watch.ts'
 import { DaemonRefused, takeLock } from './lock.ts'
 import { openFreePort, openPort, proves } from './neighbour.ts'
 import { openRuntime, type RuntimeOptions } from './open.ts'
@@ -69,7 +70,8 @@ async function start(home: Home, options: DaemonOptions & RuntimeOptions, unlock
   const { secret, log } = runtime
   const failures = new Failures(runtime)
   const walk = new Walk(runtime)
-  const routine = new Routine(runtime, { usage, walk, failures })
+  const hooks = new HookWatch(runtime)
+  const routine = new Routine(runtime, { usage, walk, failures, hooks })
   const { port, hookToken, apiToken } = tokens
   const secrets: DoorSecrets = { port, hookToken, apiToken, otlpToken: otlpToken(secret) }
   let finish = () => {}
@@ -119,6 +121,8 @@ async function start(home: Home, options: DaemonOptions & RuntimeOptions, unlock
   keepAll(runtime)
   // years of history are read behind everything else
   void usage.collect()
+  // behind the socket, without which hooks would look broken
+  hooks.look()
   routine.start({ follow: options.follow !== false, look: () => hookSocket.look() })
 
   let ending: Promise<void> | undefined

@@ -9,6 +9,7 @@ import { pricingFrom } from '#agent/pricing/rate-card.ts'
 import { Usage } from '#agent/usage/usage.ts'
 import { formatMicros } from '#core/money.ts'
 import { builtInRates } from '#core/rate-card/built-in.ts'
+import { ClientVersions } from './client-versions.ts'
 import { Counters } from './counters.ts'
 import { logTo, readSecret, readTokens, type Tokens, userName } from './identity.ts'
 import { Journal } from './journal.ts'
@@ -107,6 +108,7 @@ export function openRuntime(home: Home, { version, now, clientHome, adapters, so
     planReadings: session => planWindows.readings(plansOf(session)),
     tagsOf: session => usage.attributedTo(session).tags,
     environmentHeld: said => usage.environment.heldBy(said),
+    clientVersions: new ClientVersions({ adapters: judging, clientHome: place }),
     now,
     random,
     log,

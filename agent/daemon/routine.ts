@@ -3,6 +3,7 @@ import { WatchedFile } from '#agent/trust/watched-file.ts'
 import type { Usage } from '#agent/usage/usage.ts'
 import { Follower } from './follow.ts'
 import type { Failures } from './hook-route.ts'
+import type { HookWatch } from './hook-watch.ts'
 import { noteMembership } from './membership.ts'
 import { Reporter } from './report.ts'
 import { endWhatIsOver } from './requests.ts'
@@ -16,7 +17,10 @@ const SPOOL_EVERY_MS = 500
 const REPORT_SOON_MS = 300
 const TEAM_FILE_MAX = 64 * 1024
 
-type Parts = { usage: Usage; walk: Walk; failures: Failures }
+/** Hooks that somebody takes out are told of well within a minute. */
+const HOOKS_EVERY_MS = 5000
+
+type Parts = { usage: Usage; walk: Walk; failures: Failures; hooks: HookWatch }
 
 /** What a daemon does by itself: each minute, each half second, and whenever the control plane has news. */
 export class Routine {
@@ -69,13 +73,25 @@ export class Routine {
         this.runtime.log(`the spool: ${(error as Error).stack}`)
       }
     }, SPOOL_EVERY_MS)
-    this.timers = [minute, spool]
+    const hooks = setInterval(() => {
+      try {
+        this.lookAtHooks()
+      } catch (error) {
+        this.runtime.log(`the hooks: ${(error as Error).stack}`)
+      }
+    }, HOOKS_EVERY_MS)
+    this.timers = [minute, spool, hooks]
   }
 
   stop(): void {
     for (const timer of this.timers) clearInterval(timer)
     clearTimeout(this.reportTimer)
     this.follower.stop()
+  }
+
+  /** What changed is chained, and told at once rather than with the next report. */
+  lookAtHooks(): void {
+    if (this.parts.hooks.look() && this.follows && this.runtime.membership) this.reportSoon()
   }
 
   /** Resolves when nothing is under way any more, or after so many milliseconds. */
@@ -95,6 +111,7 @@ export class Routine {
     const { usage, walk, failures } = this.parts
     takeSpool(runtime)
     this.lookAtMembership()
+    this.parts.hooks.look()
     await walk.run()
     endWhatIsOver(runtime)
     failures.flush()

@@ -9,6 +9,7 @@ import type { Attribution } from '#core/boundary/compile.ts'
 import type { FigureReading } from '#core/figure.ts'
 import type { AlarmKind } from '#core/protocol.ts'
 import type { Tags } from '#core/usage/tags.ts'
+import type { ClientVersions } from './client-versions.ts'
 import type { Counters } from './counters.ts'
 import type { Entry, EntryBody } from './entry.ts'
 import type { Journal } from './journal.ts'
@@ -51,6 +52,7 @@ export type Runtime = {
   tagsOf(session: Session): Tags
   /** Which patterns of the signed rules a hook found to hold in its client's environment. */
   environmentHeld(said: string | string[] | undefined): string[] | undefined
+  readonly clientVersions: ClientVersions
   now(): number
   random(n: number): Uint8Array
   log(line: string): void

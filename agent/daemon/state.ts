@@ -4,10 +4,11 @@ import type { Answer, Ceiling } from '#core/approval/answer.ts'
 import type { ApprovalRequest } from '#core/approval/request.ts'
 import type { ApprovalState } from '#core/approval/state.ts'
 import { fromUtf8 } from '#core/bytes.ts'
+import type { Level } from '#core/client.ts'
 import { parseJws } from '#core/jws.ts'
 import { ANSWER_MAX_MS } from '#core/limits.ts'
 import { type Micros, parseMicros } from '#core/money.ts'
-import type { AlarmKind } from '#core/protocol.ts'
+import type { AlarmKind, HookOff } from '#core/protocol.ts'
 import type { DecisionEntry, Entry } from './entry.ts'
 import { Mentions } from './mentions.ts'
 import { keptUnder } from './subject.ts'
@@ -78,6 +79,8 @@ export class State {
   readonly costHigh = new Map<string, Micros>()
   /** What was left of each plan's windows when it was chained last. */
   readonly planWindows = new Map<string, PlanWindow>()
+  /** How far each client's hooks held when that was chained last. */
+  readonly hooks = new Map<string, { level: Level; off: readonly HookOff[] }>()
   /** Ids of the answers that have been taken, accepted or not. */
   readonly answered = new Set<string>()
   /** Step answers that the journal shows as spent by a second call, not yet told. */
@@ -191,6 +194,9 @@ export class State {
         break
       case 'plan_window':
         this.notePlanWindow(entry)
+        break
+      case 'hooks_changed':
+        this.hooks.set(entry.client, { level: entry.to, off: entry.off })
         break
       case 'alarm':
         this.alarm(entry.what, entry.at)

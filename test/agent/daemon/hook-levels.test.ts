@@ -75,6 +75,8 @@ test('a program that is not ours is outdated, another Node that runs ours is not
 
 test('the canary proves the way and is no session: no row, no figure, nothing in the journal', async () => {
   install()
+  // that they are there now is noticed first
+  await machine.daemon.tick()
   const before = machine.journal().length
   const proved = await sendCanary(probeSettings(readFileSync(settings(), 'utf8')), {}, machine.home.root)
   expect(proved).toMatchObject({ ok: true })
