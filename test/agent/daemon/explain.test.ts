@@ -234,7 +234,7 @@ const ORGANISATION: Row[] = [
   {
     when: 'was denied by somebody on this machine',
     outcome: 'refused; the request was withdrawn: somebody denied it here',
-    story: /The request ended here: somebody denied it here\.$/,
+    story: /The request ended here: somebody denied it here over the local API\.$/,
     make: async world => {
       const { handle } = await world.held()
       await world.machine.ask('POST', `/api/decisions/${handle}/deny`, { token: 'api', body: '{}' })
@@ -349,7 +349,7 @@ const OWN: Row[] = [
   {
     when: 'was denied here',
     outcome: 'denied on this machine',
-    story: /It was denied on this machine; that stands until/,
+    story: /It was denied on this machine over the local API; that stands until/,
     make: async world => {
       await world.call('toolu_0')
       const handle = world.newest()
