@@ -272,6 +272,28 @@ test('no key, no header’s value and no body is on disk or in the log', async (
   for (const secret of secrets) expect(everything).not.toContain(secret)
 })
 
+test('what is no model’s answer passes and is not metered: counting tokens, lists, errors, an answer of another kind', async () => {
+  const world = await new ProxyWorld().start()
+  const usage = { id: 'msg_1', model: 'claude-opus-4-6', usage: { input_tokens: 5, output_tokens: 6 } }
+  let status = 200
+  world.answer = (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(usage))
+  }
+  for (const path of [
+    '/anthropic/v1/messages/count_tokens',
+    '/openai/v1/embeddings',
+    '/openai/v1/responses/resp_1/cancel',
+  ])
+    expect(JSON.parse((await world.ask(path)).body.toString()), path).toEqual(usage)
+  await world.ask('/openai/v1/models', { method: 'GET' })
+  status = 400
+  await world.ask(PATHS.messages)
+  world.answer = (_, response) => void response.end('<html>not json</html>')
+  await world.ask(PATHS.messages)
+  expect(world.proxy.counts()).toMatchObject({ requests: 6, open: 0, metered: 0, untold: 0, unread: 0 })
+})
+
 test('a stream without counts is a call without tokens, told as one; a whole answer in one piece is read as well', async () => {
   const world = await new ProxyWorld().start()
   world.answer = (_, response) => {
