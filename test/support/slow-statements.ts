@@ -102,6 +102,13 @@ export async function slowBook(tx: Tx, orgId: string, now: Date): Promise<Book> 
   }
 }
 
+/** What values of tags are read as in a month: in one that is settled as when its first statement was closed. */
+async function renamesOf(tx: Tx, orgId: string, { month, settled }: Pick<BookMonth, 'month' | 'settled'>) {
+  const [first] = await tx.statement.findMany({ where: { orgId, month }, orderBy: { closedAt: 'asc' }, take: 1 })
+  if (!settled || !first) return renamesInForce(tx, orgId)
+  return (await renamesAt(tx, orgId, [first.closedAt])).get(first.closedAt.getTime())!
+}
+
 async function drawOne(
   tx: Tx,
   orgId: string,
@@ -115,7 +122,11 @@ async function drawOne(
   try {
     const drawn = drawMonth(rows, { tenants, rules: month.rules }, as)
     const reconciliation = spread.has(month.month)
-      ? await reconciliationLines(tx, orgId, month.month, { currency: month.currency, tenants })
+      ? await reconciliationLines(tx, orgId, month.month, {
+          currency: month.currency,
+          tenants,
+          renames: await renamesOf(tx, orgId, month),
+        })
       : NOT_SPREAD
     return { drawn, users, reconciliation, tenants, problem: undefined }
   } catch (error) {
@@ -276,10 +287,8 @@ async function rowsByMonth(
       found.map(({ row }) => row),
     )
   }
-  const now = await renamesInForce(tx, orgId)
   for (const { month, settled, start } of months) {
-    const [first] = await tx.statement.findMany({ where: { orgId, month }, orderBy: { closedAt: 'asc' }, take: 1 })
-    const map = settled && first ? (await renamesAt(tx, orgId, [first.closedAt])).get(first.closedAt.getTime())! : now
+    const map = await renamesOf(tx, orgId, { month, settled })
     const from = utcDay(start.getTime())
     rows.set(
       month,

@@ -2,11 +2,9 @@ import { addMonths, daysOfMonth } from '#core/day.ts'
 import { parseDecimal } from '#core/decimal.ts'
 import type { OwnAmount } from '#core/invoice/reconcile.ts'
 import { unitPrices } from '#core/pricing.ts'
-import { type RenameMap, renamedValue } from '#core/usage/renames.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import type { Tx } from '../../db.ts'
 import { keptValues } from '../kept.ts'
-import { renamesInForce } from '../spend/renames.ts'
 import { monthMarks } from '../usage/month-marks.ts'
 import { ratesOfVersion } from '../usage/rates.ts'
 
@@ -14,7 +12,7 @@ import { ratesOfVersion } from '../usage/rates.ts'
 export type OwnMonth = {
   /** What is paid for by use and has a price, by day and model; searches have no model, as on invoices. */
   amounts: OwnAmount[]
-  /** The same by tenant; null: has none. */
+  /** The same by tenant as it is recorded, whatever it is called now; null: has none. */
   tenants: Map<string | null, bigint>
   /** By tenant, what has a price, at list prices and whatever covers it: what a difference can be spread by where nobody knows. */
   equivalents: Map<string | null, bigint>
@@ -27,7 +25,6 @@ export type OwnMonth = {
 export type OwnState = {
   /** Of a UTC month: the same mark, the same usage; undefined where that would take as long as reading. */
   markOf: (month: string) => string | undefined
-  renames: RenameMap
 }
 
 export async function ownState(db: Tx, orgId: string): Promise<OwnState> {
@@ -42,7 +39,7 @@ export async function ownState(db: Tx, orgId: string): Promise<OwnState> {
     const marks = names.map(ofZone)
     return marks.includes(undefined) ? undefined : JSON.stringify([zone, marks])
   }
-  return { markOf, renames: await renamesInForce(db, orgId) }
+  return { markOf }
 }
 
 /** By what it is made of, so that it is never stale. */
@@ -53,14 +50,14 @@ export async function ownOfMonth(
   db: Tx,
   orgId: string,
   { provider, month }: { provider: string; month: string },
-  { markOf, renames }: OwnState,
+  { markOf }: OwnState,
 ): Promise<OwnMonth> {
   const mark = markOf(month)
-  const key = mark && JSON.stringify([orgId, provider, month, mark, renames])
+  const key = mark && JSON.stringify([orgId, provider, month, mark])
   const held = key && kept.get(key)
   if (held) return held
   const { from, to } = daysOfMonth(month)
-  const own = await addUp(db, orgId, await readSums(db, orgId, provider, from, to), renames)
+  const own = await addUp(db, orgId, await readSums(db, orgId, provider, from, to))
   return key ? kept.put(key, own) : own
 }
 
@@ -94,7 +91,7 @@ function readSums(db: Tx, orgId: string, provider: string, from: string, to: str
     group by 1, 2, 3, 4, 5, 6, 7, 8`
 }
 
-async function addUp(db: Tx, orgId: string, sums: readonly Sum[], renames: RenameMap): Promise<OwnMonth> {
+async function addUp(db: Tx, orgId: string, sums: readonly Sum[]): Promise<OwnMonth> {
   const amounts = new Map<string, OwnAmount>()
   const own: OwnMonth = { amounts: [], tenants: new Map(), equivalents: new Map(), bound: 0n, unknown: 0n }
   const add = (day: string, model: string | undefined, pico: bigint) => {
@@ -105,7 +102,7 @@ async function addUp(db: Tx, orgId: string, sums: readonly Sum[], renames: Renam
   }
   for (const sum of sums) {
     const pico = parseDecimal(sum.cost) ?? 0n
-    const tenant = sum.tenant === null ? null : renamedValue(renames, 'tenant', sum.tenant)
+    const { tenant } = sum
     if (sum.rate !== 'fallback') own.equivalents.set(tenant, (own.equivalents.get(tenant) ?? 0n) + pico)
     if (sum.covered === 'plan') continue
     if (sum.covered === 'unknown') own.unknown += pico

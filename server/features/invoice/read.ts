@@ -88,7 +88,7 @@ export async function listInvoices(
 export async function everyInvoice(ctx: Ctx): Promise<InvoiceRow[]> {
   const all: InvoiceRow[] = []
   for (let from: InvoicePlace | undefined; ; ) {
-    const { items, next } = await listInvoices(ctx, { from, most: 500 })
+    const { items, next } = await listInvoices(ctx, { from, most: 2 * INVOICES_SHOWN })
     all.push(...items)
     if (!next) return all
     from = next

@@ -3,13 +3,17 @@ import type { Json } from '#core/json.ts'
 import type { AllocationRule } from '#core/spend/allocate.ts'
 import { fromUsd, toUsd } from '#core/spend/exchange.ts'
 import type { StatementLine } from '#core/spend/statement.ts'
+import { type RenameMap, renamedValue } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
 import { budgetsInForce } from '../budget/in-force.ts'
 import { allocationRule } from '../statement/setting.ts'
 import { type Difference, differenceOf, type InvoiceOf, lastDay } from './compare.ts'
 
-/** What a month's statements are drawn up in and for: the currency, and the tenants that take part in what is shared. */
-export type SpreadAs = { currency: string; tenants: readonly string[] }
+/**
+ * What a month's statements are drawn up in and for: the currency, the tenants that take part in what is shared, and what recorded
+ * tenants are read as, which in a settled month is as it was then: a rename moves nothing between statements that are closed.
+ */
+export type SpreadAs = { currency: string; tenants: readonly string[]; renames: RenameMap }
 
 /**
  * By tenant, what of a month's invoices beyond our own figures is spread to it, as lines of its statement: one for each invoice,
@@ -52,8 +56,13 @@ export async function spreadInvoice(
   as: SpreadAs,
 ) {
   const whole = await inCurrency(db, orgId, invoice, difference, as.currency)
-  const own = rule.kind === 'equivalent' ? equivalents : tenants
-  const spread = spreadDifference(whole, rule, new Map(as.tenants.map(tenant => [tenant, own.get(tenant) ?? 0n])), {
+  const own = new Map(as.tenants.map(tenant => [tenant, 0n]))
+  for (const [recorded, pico] of rule.kind === 'equivalent' ? equivalents : tenants) {
+    const tenant = recorded === null ? undefined : renamedValue(as.renames, 'tenant', recorded)
+    const before = tenant === undefined ? undefined : own.get(tenant)
+    if (before !== undefined) own.set(tenant!, before + pico)
+  }
+  const spread = spreadDifference(whole, rule, own, {
     provider: invoice.provider,
     invoice: invoice.number ?? invoice.month,
     currency: as.currency,

@@ -6,6 +6,7 @@ import type { Tx } from '../../db.ts'
 import { type FeatureContext, notFound } from '../context.ts'
 import { recordEvidence } from '../evidence.ts'
 import { openBook } from '../statement/book.ts'
+import { renamesOfMonths } from '../statement/months.ts'
 import { allocationRule } from '../statement/setting.ts'
 import { type Difference, differenceOf, type InvoiceOf } from './compare.ts'
 import { invoiceData, type SpreadAs, spreadInvoice } from './spread.ts'
@@ -20,12 +21,14 @@ export type SpreadMonth = SpreadAs & {
 
 /** @param month of the organisation: `2026-11` */
 export async function spreadMonth(db: Tx, now: Date, orgId: string, month: string): Promise<SpreadMonth> {
-  const { months, setting, tenants } = await openBook(db, orgId, now)
+  const { months, setting, tenants, closed } = await openBook(db, orgId, now)
   const there = months.find(one => one.month === month)
   const keys = there?.tenants ?? [...tenants.keys()]
+  const renames = await renamesOfMonths(db, orgId, closed)
   return {
     currency: there?.currency ?? setting.currency,
     tenants: keys,
+    renames: renames(there?.settled ? month : undefined),
     before: there ? null : (months[0]?.month ?? ''),
     named: keys.map(key => ({ key, name: tenants.get(key)?.name ?? key })),
   }

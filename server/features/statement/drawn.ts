@@ -4,6 +4,7 @@ import { drawMonth, linesOf, type MonthDrawn, type SharedRule } from '#core/spen
 import { ratesSince } from '#core/spend/exchange.ts'
 import type { StatementLine } from '#core/spend/statement.ts'
 import type { DatedRow } from '#core/spend/statement-lines.ts'
+import type { RenameMap } from '#core/usage/renames.ts'
 import type { Tx } from '../../db.ts'
 import { reconciliationLines } from '../invoice/spread.ts'
 import { keptByWeight } from '../kept.ts'
@@ -85,7 +86,8 @@ export async function drawMonths(tx: Tx, as: DrawAs, months: readonly BookMonth[
     for (const run of runsOf(missing)) {
       const rows = await rowsByMonth(tx, as.orgId, as.zone, run, as.setting.rates, renames)
       for (const month of run) {
-        const one = { ...month, ...(await drawOne(tx, month, rows.get(month.month)!, spread, as)) }
+        const read = { rows: rows.get(month.month)!, renames: renames(month.settled ? month.month : undefined) }
+        const one = { ...month, ...(await drawOne(tx, month, read, spread, as)) }
         const key = keyOf.get(month.month)
         drawn.set(month.month, key === undefined ? one : kept.put(key, one))
       }
@@ -154,7 +156,7 @@ async function spreadsOf(tx: Tx, orgId: string): Promise<ReadonlyMap<string, str
 async function drawOne(
   tx: Tx,
   month: BookMonth,
-  rows: DatedRow[],
+  { rows, renames }: { rows: DatedRow[]; renames: RenameMap },
   spread: ReadonlySet<string>,
   { orgId, known, setting }: DrawAs,
 ): Promise<Pick<DrawnMonth, 'drawn' | 'users' | 'reconciliation' | 'problem' | 'tenants'>> {
@@ -164,7 +166,7 @@ async function drawOne(
   try {
     const drawn = drawMonth(rows, { tenants, rules: month.rules }, as)
     const reconciliation = spread.has(month.month)
-      ? await reconciliationLines(tx, orgId, month.month, { currency: month.currency, tenants })
+      ? await reconciliationLines(tx, orgId, month.month, { currency: month.currency, tenants, renames })
       : NOT_SPREAD
     return { drawn, users, reconciliation, tenants, problem: undefined }
   } catch (error) {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { AllocationRule } from '#core/spend/allocate.ts'
+import { NO_RENAMES } from '#core/usage/renames.ts'
 import { isRefusal } from '#server/db-refusal.ts'
 import { getInvoice, spreadWith } from '#server/features/invoice/read.ts'
 import { reconciliationLines } from '#server/features/invoice/spread.ts'
@@ -125,6 +126,7 @@ describe('lines', () => {
     const named = await reconciliationLines(db.prisma, books.org.id, '2026-11', {
       currency: 'USD',
       tenants: ['globex'],
+      renames: NO_RENAMES,
     })
     expect([...named].map(([tenant, [line]]) => [tenant, line!.pico])).toEqual([['globex', pico('1')]])
   })
