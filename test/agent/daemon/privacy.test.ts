@@ -31,6 +31,7 @@ const NAMED: Record<string, string> = {
   'report.connector': 'this build’s version',
   'report.hooks[].version': 'the client’s version',
   'report.hooks[].off[]': 'this build’s list (HOOK_OFF)',
+  'report.hooks[].rules[].rule': 'the organisation’s rule',
   'report.alarms[].what': 'this build’s list (ALARM_KINDS)',
   'report.rules.lastError.code': 'this build’s list (REPORTED_REFUSALS)',
   'report.rules.unsupported[]': 'the organisation’s rule',
