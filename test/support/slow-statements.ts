@@ -198,7 +198,8 @@ function draftOf(book: Book, tenant: string, name: string): Drawn | undefined {
     }
     lines.push(...carriedCredit(closed.at(-1)!.doc))
   }
-  const foreign = lines.find(line => line.month !== undefined && currencyOf(book, line.month) !== month.currency)
+  const isForeign = (line: StatementLine) => line.month !== undefined && currencyOf(book, line.month) !== month.currency
+  const foreign = lines.find(isForeign)
   return {
     draft: {
       org: book.org.id,
@@ -207,13 +208,13 @@ function draftOf(book: Book, tenant: string, name: string): Drawn | undefined {
       currency: month.currency,
       basis: month.basis,
       exchange: ratesOf(book, month),
-      lines,
+      lines: lines.filter(line => !isForeign(line)),
     },
     problem:
       month.problem ??
       (isFirstAfter ? before.find(one => one.problem)?.problem : undefined) ??
       (foreign &&
-        `${foreign.month} was billed in ${currencyOf(book, foreign.month!)} and has changed since, which cannot stand on a statement in ${month.currency}.`),
+        `What changed of ${foreign.month} since is in ${currencyOf(book, foreign.month!)} and cannot stand on a statement in ${month.currency}: bill in ${currencyOf(book, foreign.month!)} until it is closed.`),
   }
 }
 

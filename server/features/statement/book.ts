@@ -130,8 +130,10 @@ export function draftOf(book: Book, tenant: string, name: string): Drawn | undef
   if (!month || (last !== undefined && name <= last)) return undefined
   const isFirstAfter = last !== undefined && !book.months.some(one => one.month > last && one.month < name)
   const carried = isFirstAfter ? (book.adjustments.get(tenant) ?? []) : []
-  const lines = [...ledgerLines(month, tenant), ...carried]
-  const foreign = carried.find(line => line.month !== undefined && currencyOf(book, line.month) !== month.currency)
+  // amounts of two currencies never stand in one total: what was billed in another one keeps the draft open, and is not on it
+  const isForeign = (line: StatementLine) => line.month !== undefined && currencyOf(book, line.month) !== month.currency
+  const foreign = carried.find(isForeign)
+  const lines = [...ledgerLines(month, tenant), ...carried.filter(line => !isForeign(line))]
   return {
     draft: {
       org: book.org.id,
@@ -146,7 +148,7 @@ export function draftOf(book: Book, tenant: string, name: string): Drawn | undef
       month.problem ??
       (isFirstAfter ? book.months.find(one => one.month <= last && one.problem)?.problem : undefined) ??
       (foreign &&
-        `${foreign.month} was billed in ${currencyOf(book, foreign.month!)} and has changed since, which cannot stand on a statement in ${month.currency}.`),
+        `What changed of ${foreign.month} since is in ${currencyOf(book, foreign.month!)} and cannot stand on a statement in ${month.currency}: bill in ${currencyOf(book, foreign.month!)} until it is closed.`),
   }
 }
 

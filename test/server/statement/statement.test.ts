@@ -188,10 +188,15 @@ describe('of an organisation that is billed in euros', () => {
     expect(await books.draft('acme', '2026-12')).toMatchObject({ currency: 'EUR', total: '3' })
     expect((await books.closed('acme', '2026-11')).currency).toBe('USD')
     await books.send({ '2026-11-04': [spent('2026-11-04', 'acme')] })
-    const { hinders } = await books.draft('acme', '2026-12')
+    const { hinders, total, lines } = await books.draft('acme', '2026-12')
     expect(hinders.find(({ why }) => why === 'problem')).toMatchObject({
-      words: expect.stringContaining('2026-11 was billed in USD'),
+      words: expect.stringMatching(/2026-11 since is in USD .* statement in EUR/),
     })
+    expect([total, lines.map(({ kind }) => kind)]).toEqual(['3', ['usage']])
+    expect(monthOf(await books.list(), '2026-12').rows[0]).toMatchObject({ currency: 'EUR', total: '3' })
+    await db.prisma.organisation.update({ where: { id: books.org.id }, data: { currency: 'USD' } })
+    books.at('2027-01-01T12:00:00Z')
+    expect(await books.close('acme', '2026-12')).toMatchObject({ currency: 'USD', total: '9' })
   })
 })
 

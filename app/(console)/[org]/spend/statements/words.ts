@@ -66,7 +66,8 @@ export function hinderWords(hinder: Hinder, zone: string): string {
     case 'unpriced':
       return `no price of ${formatList(hinder.models)}`
     case 'problem':
-      return hinder.words
+      // others may follow in the same sentence
+      return hinder.words.replace(/\.$/, '')
     case 'nothing':
       return 'nothing is on it'
   }
