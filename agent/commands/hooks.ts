@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { type ClientAdapter, HookEditError, type HookInspection, type HookInstall } from '#agent/clients/adapter.ts'
 import { findProgram } from '#agent/clients/found.ts'
+import { readManaged } from '#agent/clients/managed.ts'
+import { MANAGED } from '#agent/clients/managed-editors.ts'
 import { readHookDoor } from '#agent/daemon-client.ts'
 import { checkPerson, confirmWord, GuardRefused } from '#agent/guard/person.ts'
 import { writeJson } from '#agent/home.ts'
@@ -23,6 +25,7 @@ import {
   wiredClients,
 } from './hook-plan.ts'
 import { brokenWords, formWords, showFindings, showPlan, summary } from './hook-words.ts'
+import { installManaged, showManaged, uninstallManaged } from './hooks-managed.ts'
 
 const client = (otherwise: string): Record<string, Option> => ({
   client: { type: 'string', value: 'NAME', help: `which agent program (default: ${otherwise})` },
@@ -47,6 +50,10 @@ export const hooksInstall: Command = {
       value: 'pass|block',
       help: 'what happens to a call while Holdpoint is broken (default: what the organisation’s rules say, else pass)',
     },
+    managed: {
+      type: 'boolean',
+      help: 'for every user of this machine, where a user’s own flags and settings do not take them out (as root)',
+    },
     trust: {
       type: 'boolean',
       help: 'where the program runs only hooks that it was told to trust: tell it, without asking',
@@ -61,15 +68,25 @@ export const hooksInstall: Command = {
     ['holdpoint hooks install --dry-run', 'look first'],
     ['holdpoint hooks install', 'every agent program that is found'],
     ['holdpoint hooks install --client codex --when-broken block', 'one of them, refusing while Holdpoint is broken'],
+    ['sudo holdpoint hooks install --managed --dry-run', 'what would hold for every user of this machine'],
   ],
   async run(call) {
     const { flags, home, json, terminal } = call
-    const chosen = chosenClients(flags)
     const { form, 'when-broken': broken } = flags
     if (form !== undefined && form !== 'http' && form !== 'command')
       throw new CommandFailure('usage', 'form', '`--form` is http or command.')
     if (broken !== undefined && broken !== 'pass' && broken !== 'block')
       throw new CommandFailure('usage', 'when_broken', '`--when-broken` is pass or block.')
+    if (flags.managed === true) {
+      if (form === 'http')
+        throw new CommandFailure(
+          'usage',
+          'form',
+          'Managed hooks have the command form only: its token would be every user’s.',
+        )
+      return installManaged(call, broken ?? organisationWhenBroken(home) ?? 'pass')
+    }
+    const chosen = chosenClients(flags)
     const asked: Asked = {
       form,
       whenBroken: broken ?? organisationWhenBroken(home),
@@ -195,7 +212,11 @@ async function asksForTrust(question: string, json: boolean): Promise<boolean> {
 export const hooksUninstall: Command = {
   name: 'hooks uninstall',
   summary: 'take the hooks out again (a person at a terminal only)',
-  options: { ...client('each that has hooks'), ...DRY_RUN },
+  options: {
+    ...client('each that has hooks'),
+    ...DRY_RUN,
+    managed: { type: 'boolean', help: 'those of every user of this machine (as root)' },
+  },
   about:
     'Removes our entries from each program’s settings and leaves everything else. If the file is as the install left it, its former bytes come back. Afterwards no rule holds in that program.',
   examples: [
@@ -204,6 +225,7 @@ export const hooksUninstall: Command = {
   ],
   async run(call) {
     const { flags, home, json, terminal } = call
+    if (flags.managed === true) return uninstallManaged(call)
     const dryRun = flags['dry-run'] === true
     const { adapters } = wiredClients(flags)
     const planned = adapters.map(adapter => ({
@@ -246,16 +268,29 @@ export const hooksStatus: Command = {
       const suits = form ? suitingForm(adapter) : undefined
       const isThere = inspection.level !== 'not-installed'
       const canary = isThere ? await sendCanary(adapter.hooks.probe(clientHome()), process.env, home.root) : undefined
+      const editor = MANAGED.get(adapter.client)
+      const managed = editor && readManaged(editor)
       const told = {
         client: adapter.client,
+        ...(managed ? { managed: { file: editor.file, ...managed } } : {}),
         settings: adapter.hooks.settingsPath(clientHome()),
         ...inspection,
         ...(suits ? { suits } : {}),
         ...(canary ? { canary } : {}),
         limits: adapter.limits,
       }
-      const exit = !isThere ? EXIT.missing : inspection.level === 'broken' || !canary?.ok ? EXIT.failed : EXIT.ok
+      const isManaged = managed?.whole === true && managed.isRoots
+      const exit =
+        isManaged && !isThere
+          ? EXIT.ok
+          : !isThere
+            ? EXIT.missing
+            : inspection.level === 'broken' || !canary?.ok
+              ? EXIT.failed
+              : EXIT.ok
       if (json) return { exit, told }
+      if (managed) showManaged(terminal, adapter, editor.file, managed)
+      if (isManaged && !isThere) return { exit, told }
       terminal.line(`${terminal.paint('bold', adapter.title)}  ${levelWords(adapter, inspection)}`)
       if (form && suits) {
         terminal.line(`  ${formWords(form, suits)}`)

@@ -1,6 +1,8 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
+import { managedLevel, readManaged } from '#agent/clients/managed.ts'
+import { MANAGED } from '#agent/clients/managed-editors.ts'
 import { readJson } from '#agent/home.ts'
 import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
@@ -104,7 +106,7 @@ export type HookState = Omit<Report['hooks'][number], 'off' | 'rules'> & {
  * not of a minute ago.
  */
 export function hookStates(runtime: Runtime): HookState[] {
-  return [...runtime.adapters.values()].flatMap(adapter => {
+  return [...runtime.adapters.values()].flatMap((adapter): HookState[] => {
     if (!(CLIENTS as readonly string[]).includes(adapter.client)) return []
     const client = adapter.client as Client
     const hook = inspectHooks(runtime, adapter)
@@ -119,8 +121,11 @@ export function hookStates(runtime: Runtime): HookState[] {
           : ('hooks_disabled_by_project' as const),
       ]
     })
-    const remedy = remedyOf(hook)
     const version = runtime.clientVersions.of(client)
+    const managed = managedHook(runtime, client)
+    if (managed)
+      return [{ client, ...(version === undefined ? {} : { version }), ...managed, limits: [...adapter.limits] }]
+    const remedy = remedyOf(hook)
     return [
       {
         client,
@@ -134,6 +139,29 @@ export function hookStates(runtime: Runtime): HookState[] {
       },
     ]
   })
+}
+
+/** The level of hooks that an administrator has set, which nothing in a user's own settings takes out. */
+function managedHook(runtime: Runtime, client: Client): Omit<HookState, 'client'> | undefined {
+  const editor = MANAGED.get(client)
+  const found = editor && readManaged(editor)
+  if (!found) return undefined
+  const level = managedLevel({
+    found,
+    isRoots: found.isRoots,
+    // it is this daemon that hears them
+    listener: { uid: process.getuid?.(), isInit: process.pid === 1 },
+    developerUid: statSync(runtime.clientHome.homeDir, { throwIfNoEntry: false })?.uid,
+  })
+  if (level === undefined) return undefined
+  const trouble = socketTrouble(runtime.home.root)
+  if (trouble !== undefined)
+    return {
+      level: 'broken',
+      off: ['canary_failed'],
+      remedy: `The hook comes in by a socket that is not open: ${trouble}.`,
+    }
+  return { level, off: [], undoneBy: level === 'managed' ? ['is root here'] : ['stops the daemon'] }
 }
 
 function undone({ clientHome }: Runtime, adapter: ClientAdapter, { form }: HookInspection): string[] {
