@@ -1,5 +1,5 @@
 /** The built connector beside the real Copilot CLI: what holds, and what happens while nobody judges. */
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { CommandMachine } from '../agent/commands/machine.ts'
@@ -100,6 +100,8 @@ test('while the daemon cannot be had a call runs; the next hook starts it again,
   expect(run.exit, run.stderr).toBe(0)
   expect(readIfThere(ran())).toBe('main\n')
   renameSync(`${program}.gone`, program)
+  // a start that has just failed is tried again after some seconds
+  utimesSync(join(machine.home.root, 'daemon.starting'), 0, 0)
   await runCopilotOn(bench, { scenario: [END] })
   await expect.poll(unguarded, { timeout: 60_000, interval: 500 }).toBe(1)
 })
