@@ -79,6 +79,8 @@ async function bundle(root, entry, name, define, more = {}) {
   const result = await build({
     ...COMMON,
     absWorkingDir: root,
+    // the same reader of YAML in the form of which only what is used is taken
+    alias: { yaml: path.join(ROOT, 'node_modules/yaml/browser/dist/index.js') },
     entryPoints: [entry],
     outfile: name,
     banner: { js: '#!/usr/bin/env node' },
@@ -86,7 +88,9 @@ async function bundle(root, entry, name, define, more = {}) {
     plugins: [shortNames],
     ...more,
   })
-  return { text: result.outputFiles[0].text, meta: result.metafile }
+  // Node's own functions are called by their modules' names, as one would write it
+  const text = result.outputFiles[0].text.replace(/\(0, (import_node_\w+\.\w+)\)\(/g, '$1(')
+  return { text, meta: result.metafile }
 }
 
 const json = value => `${JSON.stringify(value, null, 2)}\n`
