@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildConnector } from '#agent/build.mjs'
 
 /** What a machine downloads. A new package shows up here before it shows up on a thousand machines. */
-const PACKAGES = ['yaml', 'zod']
+const PACKAGES = ['smol-toml', 'yaml', 'zod']
 /** Downloaded once a version, readable as it is: a third of a second on a slow line. */
 const HOLDPOINT_BYTES = 2_000_000
 /** Started on every call of an agent: Node reads and compiles it each time. */

@@ -1,7 +1,6 @@
 /** What Codex's own configuration says of hooks: whether they run at all, and which of them it was told to trust. Pure. */
-
+import { parse } from 'smol-toml'
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
-import { parseToml } from '#agent/clients/toml.ts'
 
 export type CodexConfig = {
   /** `features.hooks`; undefined where it says nothing, which is on. */
@@ -18,7 +17,7 @@ export type CodexConfig = {
 export function readCodexConfig(text: string): CodexConfig {
   let config: Json
   try {
-    config = parseToml(text)
+    config = parse(text) as Json
   } catch {
     throw new TypeError('it is not valid TOML')
   }

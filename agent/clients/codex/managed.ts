@@ -1,10 +1,10 @@
 /** Codex's requirements for every user: a block of our own at the end of a file that may hold an administrator's. Pure. */
 
+import { parse } from 'smol-toml'
 import { HookEditError } from '#agent/clients/adapter.ts'
 import { ourWords } from '#agent/clients/command-hooks.ts'
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
 import { MANAGED_PROGRAM, type ManagedEditor, type ManagedInstall } from '#agent/clients/managed.ts'
-import { parseToml as parse } from '#agent/clients/toml.ts'
 import { codexHooks } from './hooks-file.ts'
 
 const BEGIN =
