@@ -5,25 +5,27 @@ import type { ApprovalState } from '#core/approval/state.ts'
 import { roleWords } from '#core/boundary/describe.ts'
 import type { LadderRole } from '#core/role.ts'
 import { answerRefusalWords, endedWords } from './code-words.ts'
-import { type DecisionRecord, entriesOf, type Grant, type RuleNow } from './decision.ts'
+import { type DecisionRecord, entriesOf, type Grant, type RuleNow, scopeWords } from './decision.ts'
 
 /** In a few words what came of it. Refused by a rule, denied by a person, expired, withdrawn and revoked are different things. */
 export function outcomeWords(record: DecisionRecord, nowMs: number): string {
   const { decision, request, question, grants, history } = record
   if (decision?.stage === 'shadow') return 'shadow: nothing was held'
+  // what is held goes on without, and nobody was refused
+  const held = decision?.subject ? 'held' : 'refused'
   if (decision?.why === 'late') return 'let through: the decision came too late'
   const state = request?.state ?? pastState(history)
-  if (decision?.did === 'released') return `went on; ${state ? stateOf(state, record, nowMs) : grantOf(grants, nowMs)}`
+  if (decision?.did === 'released') return `went on; ${state ? stateOf(state, record, nowMs) : grantOf(record, nowMs)}`
   if (state) return stateOf(state, record, nowMs)
   if (question?.state === 'denied') return 'denied on this machine'
-  if (question?.state === 'answered' || grants.length > 0) return grantOf(grants, nowMs)
+  if (question?.state === 'answered' || grants.length > 0) return grantOf(record, nowMs)
   if (history.some(entry => entry.kind === 'denied_here')) return 'denied on this machine'
   if (history.some(entry => entry.kind === 'local_answer')) return 'approved on this machine'
   if (history.some(entry => entry.kind === 'declined')) return 'declined at the agent’s own prompt'
   if (decision?.did === 'asked') return 'asked at the agent’s own prompt; no answer was seen'
-  if (decision?.outcome === 'deny') return 'refused by the rule'
+  if (decision?.outcome === 'deny') return `${held} by the rule`
   if (decision?.did === 'passed') return 'let through'
-  return question?.state === 'open' ? 'refused; waits for an answer here' : 'refused'
+  return question?.state === 'open' ? `${held}; waits for an answer here` : held
 }
 
 function stateOf(state: ApprovalState, record: DecisionRecord, nowMs: number): string {
@@ -36,7 +38,7 @@ function stateOf(state: ApprovalState, record: DecisionRecord, nowMs: number): s
       return `refused; waits for ${request ? roleWords(request.role as LadderRole) : 'the organisation'}`
     }
     case 'approved': {
-      const of = `approved by the organisation ${grant?.scope === 'session' ? 'for the rest of the session' : 'for one step'}`
+      const of = `approved by the organisation ${scopeWords(grant?.scope ?? 'step', record.decision?.subject)}`
       if (grant && isOver(grant, nowMs)) return `${of}; that time is over`
       return grant?.scope === 'session' ? of : `${of}; not used yet`
     }
@@ -65,13 +67,13 @@ function becauseOf(record: DecisionRecord, before: string): string {
 }
 
 /** What a yes that was given on this machine is worth now. */
-function grantOf(grants: readonly Grant[], nowMs: number): string {
+function grantOf({ grants, decision }: DecisionRecord, nowMs: number): string {
   const grant = grants.find(one => one.answeredHere) ?? grants[0]
   if (!grant) return 'approved on this machine'
   const of = grant.answeredHere ? 'approved on this machine' : 'approved by the organisation'
   if (grant.spentBy) return `${of}, and used`
   if (grant.ended) return `${of}, then ${grant.ended === 'revoked' ? 'taken back' : 'never used in time'}`
-  const scope = grant.scope === 'session' ? 'for the rest of the session' : 'for one step'
+  const scope = scopeWords(grant.scope, decision?.subject)
   if (isOver(grant, nowMs)) return `${of} ${scope}; that time is over`
   return grant.scope === 'session' ? `${of} ${scope}` : `${of} ${scope}; not used yet`
 }

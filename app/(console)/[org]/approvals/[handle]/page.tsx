@@ -61,7 +61,13 @@ export default async function ApprovalPage({ params }: Props) {
           <StatTile
             label="Asked in the last day"
             value={approval.askedBefore.length}
-            note={approval.askedBefore.length === 0 ? 'this session has not asked before' : 'by this session, below'}
+            note={
+              approval.askedBefore.length > 0
+                ? 'by this session, below'
+                : approval.subject.kind === 'session'
+                  ? 'this session has not asked before'
+                  : 'nothing else was asked here'
+            }
           />
         </StatTiles>
         <Decision state={approval.state} ending={ending}>
