@@ -23,8 +23,9 @@ import type { ExchangeRates } from '#core/spend/exchange.ts'
 import type { Tags } from '#core/usage/tags.ts'
 import { spendOf } from './attribute.ts'
 import { type Converter, converterFor, IN_DOLLARS, toldRates } from './budget-rates.ts'
-import { type Cell, Cells, countsFor, isOfShare } from './cells.ts'
+import { type Cell, Cells, countsFor, isOfShare, type Joined } from './cells.ts'
 import type { Meter } from './meter.ts'
+import { readKept, wasSentBefore } from './upload-state.ts'
 
 const JWS_MAX = 4 * 1024 * 1024
 
@@ -159,6 +160,14 @@ export class Budgets {
     return this.fleet?.told
   }
 
+  /** Without its history nothing of a machine is from before it joined. */
+  private joined(team: Membership['team']): Joined {
+    const [machine, since] = [team.machine, usageSince(team)]
+    if (!team.backfill) return { machine, since, wasSent: () => false }
+    const kept = readKept(this.deps.home, { machine, org: team.org.id, since })
+    return { machine, since, wasSent: (day, atMs) => wasSentBefore(kept, day, atMs) }
+  }
+
   /** Counts the ledger into each budget's window. */
   async count(): Promise<void> {
     const { now, membership, meter } = this.deps
@@ -170,7 +179,7 @@ export class Budgets {
     const starts = [...windows.map(({ start }) => start), ...fleetBudgets.map(b => Date.parse(b.windowStart))]
     const team = membership()?.team
     const cells =
-      starts.length === 0 ? [] : await this.cells.since(Math.min(...starts), meter(), team && usageSince(team))
+      starts.length === 0 ? [] : await this.cells.since(Math.min(...starts), meter(), team && this.joined(team))
     const counted: Counted[] = []
     const rates = toldRates(fleet?.exchange)
     for (const budget of fleetBudgets) counted.push(this.countFleet(budget, fleet!.cut, cells, rates))

@@ -15,7 +15,7 @@ export type Cell = {
   tags: Tags
   workspace: string
   covered: Covered
-  /** From before this machine joined: the organisation does not count it. */
+  /** From before this machine joined, or sent by this home as the machine it was: the organisation does not count it as this one's. */
   isBefore: boolean
   /** List price, bounds included: a budget fails closed. */
   pico: bigint
@@ -25,6 +25,9 @@ export type Cell = {
 export const workspaceOf = ({ repository, directory }: Pick<Place, 'repository' | 'directory'>): string =>
   repository.at(-1) ?? directory ?? ''
 
+/** Since when calls are this machine's, and which of those this home has sent as another one. */
+export type Joined = { machine: string; since: number; wasSent(day: string, atMs: number): boolean }
+
 /** Cells of days, each day read again only when its file, the prices or the rules have changed. */
 export class Cells {
   private readonly days = new Map<string, { mark: string; cells: Cell[] }>()
@@ -32,16 +35,16 @@ export class Cells {
   constructor(private readonly home: Home) {}
 
   /** All cells from a moment on. */
-  async since(fromMs: number, by: Meter, joinedAt: number | undefined): Promise<Cell[]> {
+  async since(fromMs: number, by: Meter, joined: Joined | undefined): Promise<Cell[]> {
     const found: Cell[] = []
     const first = utcDay(fromMs)
     const madeBy = meterKey(by)
     for (const day of ledgerDays(this.home)) {
       if (day < first) continue
-      const mark = `${dayMark(this.home, day)} ${madeBy} ${joinedAt ?? ''}`
+      const mark = `${dayMark(this.home, day)} ${madeBy} ${joined ? `${joined.machine} ${joined.since}` : ''}`
       let known = this.days.get(day)
       if (known?.mark !== mark) {
-        known = { mark, cells: await this.read(day, by, joinedAt) }
+        known = { mark, cells: await this.read(day, by, joined) }
         this.days.set(day, known)
       }
       for (const cell of known.cells) if (cell.startMs >= fromMs) found.push(cell)
@@ -51,11 +54,11 @@ export class Cells {
     return found
   }
 
-  private async read(day: string, by: Meter, joinedAt: number | undefined): Promise<Cell[]> {
+  private async read(day: string, by: Meter, joined: Joined | undefined): Promise<Cell[]> {
     const cells = new Map<string, Cell>()
     for (const { atMs, tags, covered, picoUsd, place } of await meter(await readLedgerDay(this.home, day), by)) {
       const startMs = Math.floor(atMs / QUARTER_MS) * QUARTER_MS
-      const isBefore = joinedAt === undefined || atMs < joinedAt
+      const isBefore = joined === undefined || atMs < joined.since || joined.wasSent(day, atMs)
       const workspace = workspaceOf(place)
       const key = JSON.stringify([startMs, tagsKey(tags), workspace, covered, isBefore])
       const cell = cells.get(key)

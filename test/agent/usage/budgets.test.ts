@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { FleetBudget } from '#core/budget/fleet.ts'
@@ -88,6 +88,33 @@ describe('the organisation’s budget', () => {
     await machine.daemon.tick()
     const [shown] = (await machine.ask('GET', '/api/budgets', { token: 'api' })).json.budgets
     expect(shown).toMatchObject({ used: '89' })
+  })
+
+  test('has nothing in it twice that this home spent as the machine it was, where it joined once more with its history', async () => {
+    machine.spend(50)
+    machine.join(org)
+    const backfill = () => {
+      const team = JSON.parse(readFileSync(machine.home.team, 'utf8'))
+      writeFileSync(machine.home.team, JSON.stringify({ ...team, backfill: true }))
+    }
+    backfill()
+    await machine.start()
+    await machine.ask('POST', '/api/sync', { token: 'api', body: '{}' })
+    expect(org.usage.size).toBe(1)
+    await machine.daemon.stop()
+    machine.offset += MINUTE_MS
+    machine.spend(4)
+    Object.assign(org, { machine: `mac_${'b'.repeat(16)}`, usage: new Map(), usageSeen: new Map() })
+    machine.join(org)
+    backfill()
+    // the fleet has the fifty as the other machine's, and of this one nothing yet
+    org.budgets = () => ({ budgets: [fleet('50')] })
+    org.publish(`boundaries:\n${rule('monthly', '>= 90')}`, { budgets: [DEFINED] })
+    await machine.start()
+    await machine.daemon.sync()
+    await machine.daemon.tick()
+    const [shown] = (await machine.ask('GET', '/api/budgets', { token: 'api' })).json.budgets
+    expect(shown).toMatchObject({ used: '54' })
   })
 
   test('counts as unread when it was counted more than five minutes ago', async () => {
