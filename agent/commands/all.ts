@@ -8,6 +8,9 @@ import { boundariesWhy } from './boundaries-why.ts'
 import { budget } from './budget.ts'
 import type { Command } from './command.ts'
 import { daemonRun, daemonStart, daemonStatus, daemonStop } from './daemon.ts'
+import { daemonInstall, daemonRestart, daemonUninstall } from './daemon-install.ts'
+import { daemonLogs } from './daemon-logs.ts'
+import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import { figures } from './figures.ts'
 import { glance } from './glance.ts'
@@ -46,7 +49,20 @@ export const COMMANDS: readonly { heading: string; commands: readonly Command[] 
   { heading: 'The proxy', commands: [proxy, proxyStatus] },
   { heading: 'The organisation', commands: [teamStatus, teamSync, teamWeb, teamPreview] },
   { heading: 'For owners and admins', commands: [adminLogin, adminLogout, adminBoundaries, adminApprove, adminDeny] },
-  { heading: 'The daemon', commands: [daemonRun, daemonStart, daemonStop, daemonStatus] },
+  {
+    heading: 'The daemon',
+    commands: [
+      doctor,
+      daemonRun,
+      daemonStart,
+      daemonStop,
+      daemonRestart,
+      daemonStatus,
+      daemonLogs,
+      daemonInstall,
+      daemonUninstall,
+    ],
+  },
   { heading: 'About', commands: [version] },
 ]
 

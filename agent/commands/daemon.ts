@@ -132,7 +132,7 @@ export async function statusOrNothing(home: Home): Promise<DaemonStatus | undefi
   }
 }
 
-const LOST_WHILE_DOWN = [
+export const LOST_WHILE_DOWN = [
   'While the daemon is down:',
   '  agents’ calls run unjudged: no rule holds them, and no spending limit stops them;',
   '  nothing is asked or answered: requests are not sent, approvals and new rules do not arrive;',
@@ -154,16 +154,20 @@ export const daemonStop: Command = {
       else terminal.line('The daemon is not running.')
       return EXIT.ok
     }
-    const { pid, tty } = checkPerson(home.root)
+    const person = checkPerson(home.root)
     confirmWord(LOST_WHILE_DOWN, 'stop')
-    await askDaemon(home, 'POST', '/api/stop', { pid, tty, at: new Date().toISOString() })
-    if (!(await hasStopped(home))) {
-      throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
-    }
+    await stopDaemon(home, person)
     if (json) terminal.json({ stopped: true })
     else terminal.line('The daemon has stopped.')
     return EXIT.ok
   },
+}
+
+/** Asks the daemon to end for a person who was checked, and waits until it has. @throws CommandFailure */
+export async function stopDaemon(home: Home, { pid, tty }: { pid: number; tty: string }): Promise<void> {
+  await askDaemon(home, 'POST', '/api/stop', { pid, tty, at: new Date().toISOString() })
+  if (await hasStopped(home)) return
+  throw new CommandFailure('failed', 'daemon_did_not_stop', 'The daemon still answers.', `Look at ${home.log}.`)
 }
 
 /** Waits until nobody listens any more; a connection that breaks off on the way is part of stopping. */

@@ -15,6 +15,9 @@ import { whyOf } from './why.ts'
 
 const HANDLE = '(bnd-[0-9a-f]{12})'
 
+/** The commands that end the daemon. */
+const STOPPING = ['stop', 'restart', 'uninstall']
+
 /** What the API's acts need of the running daemon. */
 export type Acts = {
   startedAt: string
@@ -121,7 +124,7 @@ function prove({ secret }: Runtime, n: string): Reply {
  * a program of the same user ends it all the same.
  */
 function stop(runtime: Runtime, asked: Record<string, unknown>, acts: Acts): Reply {
-  const judged = judgeAsker(runtime, asked, ([group, command]) => group === 'daemon' && command === 'stop')
+  const judged = judgeAsker(runtime, asked, ([group, command = '']) => group === 'daemon' && STOPPING.includes(command))
   if (judged.ok) {
     acts.stop()
     return { status: 200, body: { ok: true } }

@@ -34,6 +34,7 @@ const INTERNAL: Record<string, string> = {
   OPENCODE_DB: 'whoever moved the database of opencode',
   OPENCODE_PID: 'opencode',
   OPENCODE_PURE: 'whoever starts opencode without plugins',
+  USERDOMAIN: 'Windows',
   XDG_CONFIG_HOME: 'whoever moved the settings of all programs',
   XDG_DATA_HOME: 'whoever moved the data of all programs',
 }
