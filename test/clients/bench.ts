@@ -114,9 +114,17 @@ export type Bench = {
   project: string
   tmp: string
   stub: Stub
+  /** Words before a headless client's own, where it runs in another place of the system (private-etc.ts). */
+  inside?: readonly string[]
   /** Removes the folders and stops the stub. */
   stop(): Promise<void>
 }
+
+/** A command as it is run on a bench. */
+export const insideOf = (bench: Pick<Bench, 'inside'>, words: readonly string[]): string[] => [
+  ...(bench.inside ?? []),
+  ...words,
+]
 
 /** `home` may be an existing one (it is kept then); all else is made below a fresh temporary folder. */
 export async function startBench(options: { home?: string; project?: string } = {}): Promise<Bench> {

@@ -5,6 +5,7 @@ import {
   type Bench,
   DUMMY_KEY,
   type Finished,
+  insideOf,
   PATH,
   put,
   REPOSITORY,
@@ -116,7 +117,8 @@ export async function runClaudeOn(bench: Bench, run: ClaudeRun = {}): Promise<Cl
   const seen = (await bench.stub.requests()).length
   const allowed = run.allow ?? ['Bash']
   const args = ['-p', prompt, '--output-format', 'json', ...(allowed.length ? ['--allowedTools', ...allowed] : [])]
-  const finished = await runProcess(CLAUDE_BINARY, [...args, ...(run.args ?? [])], {
+  const [program, ...more] = insideOf(bench, [CLAUDE_BINARY, ...args, ...(run.args ?? [])])
+  const finished = await runProcess(program!, more, {
     env: claudeEnv(bench, run.env),
     cwd: bench.project,
     timeoutMs: run.timeoutMs ?? 60_000,

@@ -5,6 +5,7 @@ import {
   type Bench,
   DUMMY_KEY,
   type Finished,
+  insideOf,
   PATH,
   put,
   REPOSITORY,
@@ -133,7 +134,8 @@ export async function runCodexOn(bench: Bench, run: CodexRun): Promise<CodexResu
   const seen = (await bench.stub.requests()).length
   const common = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
   const args = ['exec', ...common, ...(run.args ?? []), prompt]
-  const finished = await runProcess(CODEX_BINARY, args, {
+  const [program, ...more] = insideOf(bench, [CODEX_BINARY, ...args])
+  const finished = await runProcess(program!, more, {
     env: codexEnv(bench, run.env),
     cwd: bench.project,
     timeoutMs: run.timeoutMs ?? 60_000,
