@@ -22,7 +22,11 @@ export type FoundManaged = {
 export type ManagedEditor = {
   file: string
   /** The file with our hooks in it. @throws HookEditError where it cannot be merged safely: the message says what to add */
-  install(before: string | undefined, request: ManagedInstall, env: NodeJS.ProcessEnv): ConfigPlan
+  install(
+    before: string | undefined,
+    request: ManagedInstall,
+    env: Readonly<Record<string, string | undefined>>,
+  ): ConfigPlan
   /** The file without them; `undefined` = nothing is left. */
   remove(before: string): { text: string | undefined; changes: string[] }
   /** Undefined where none of ours is there. Never throws for what the text holds. */
