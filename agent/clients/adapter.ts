@@ -101,6 +101,8 @@ export type Decision = {
   text: string
   /** Shown to the person only, where the client can. */
   systemMessage?: string
+  /** Of a refusal: the run only retries, and its turn should end, where the client has a way that still refuses the call. */
+  endTurn?: boolean
 }
 
 /** One decision in both transports; a hook uses the one it was installed with. */

@@ -11,6 +11,7 @@ import { type About, type Judgement, recordDecision, refuse } from './decision.t
 import { answerOrganisation } from './held.ts'
 import { type Blocked, releasesFor } from './releases.ts'
 import { promptAnswered, takeResults } from './results.ts'
+import { forgetTries, insist } from './retries.ts'
 import type { RulesInForce } from './rules.ts'
 import { alarm, type Runtime, record } from './runtime.ts'
 import type { Session } from './session.ts'
@@ -104,7 +105,9 @@ function settleCall(asked: AskedCall, figures: Figures, { plan, blocked, rules }
   for (const match of plan.evaluation.enforced) runtime.counters.fired(match.key, session.ref, now)
   const isLate = () => performance.now() - arrivedMs > PAUSE_POINT_MS
   if (isLate()) return passedLate(about)
-  const judgement = judgementOf(about)
+  const judged = judgementOf(about)
+  const held = plan.evaluation.decidedBy.map(match => match.key)
+  const judgement = { ...judged, decision: insist(session, held, now, judged.decision) }
   if (!isLate() || plan.effect === 'pass') return judgement
   // the disk took its time: what was just chained has not come about
   for (const handle of about.recorded) record(runtime, { kind: 'late', handle })
@@ -283,4 +286,5 @@ export function noteEvent(runtime: Runtime, event: HookEvent, session: Session):
     takeResults(runtime, session, runtime.sessions.observe(session))
   // whatever was judged before has been named by now, or never is
   if (event.kind === 'prompt' || event.kind === 'session_start') delete session.owed
+  if (event.kind === 'prompt') forgetTries(session)
 }

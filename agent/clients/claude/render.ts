@@ -22,6 +22,8 @@ export function renderClaude(decision: Decision, event?: HookEvent): RenderedAns
       permissionDecision: decision.outcome === 'ask' ? 'ask' : 'deny',
       permissionDecisionReason: reason,
     },
+    // beside the refusal: alone it would let the call run
+    ...(decision.outcome === 'refuse' && decision.endTurn ? { continue: false, stopReason: reason } : {}),
     ...(decision.systemMessage ? { systemMessage: decision.systemMessage } : {}),
   })
   const command =
