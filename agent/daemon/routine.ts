@@ -81,6 +81,8 @@ export class Routine {
       }
     }, HOOKS_EVERY_MS)
     this.timers = [minute, spool, hooks]
+    // what ran while no daemon did, and who sat at its door, need not wait for the minute
+    if (this.follows && this.runtime.membership) this.reportSoon()
   }
 
   stop(): void {

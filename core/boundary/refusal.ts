@@ -48,7 +48,7 @@ export function crossedText(matches: readonly Match[]): string {
     for (const crossing of match.crossed) {
       const by = crossedBy(crossing)
       const text = describeCrossing(crossing)
-      said.add(by === undefined ? text : text.replace(',', ` (${by}),`))
+      said.add(by === undefined ? text : text.replace(', ', ` (${by}), `))
     }
   }
   return [...said].join('; ')

@@ -145,6 +145,13 @@ describe('refusalText', () => {
     )
   })
 
+  it('leaves an amount of thousands whole', () => {
+    const matched = matches(SPEND, [costReading(1_520_010_000, now)])
+    expect(refusalText({ matches: matched, state: states[0]! })).toContain(
+      'session cost is $1,520.01 ($1,500.01 over), the rule holds at $20.00 or more.',
+    )
+  })
+
   it('has words of its own for every state, one paragraph each, always stop and never retry', () => {
     const texts = states.map(state => refusalText({ matches: spent, state }))
     expect(new Set(texts).size).toBe(states.length)
