@@ -4,8 +4,6 @@ import { dirname } from 'node:path'
 import type { HookInstall } from './adapter.ts'
 import type { ConfigPlan } from './config-file.ts'
 
-export { MANAGED_PROGRAM } from '#agent/hook/home-place.ts'
-
 export type ManagedInstall = { exe: string; program: string; whenBroken: HookInstall['whenBroken'] }
 
 export type FoundManaged = {

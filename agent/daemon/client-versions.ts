@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
-import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
 import { findProgram } from '#agent/clients/found.ts'
-import type { Runtime } from './runtime.ts'
 
 const ASK_MS = 5000
 const ANSWER_MAX = 4096
@@ -14,7 +13,7 @@ const ANSWER_MAX = 4096
 export class ClientVersions {
   private readonly known = new Map<string, { stamp: string; version?: string }>()
 
-  constructor(private readonly runtime: Pick<Runtime, 'adapters' | 'clientHome'>) {}
+  constructor(private readonly machine: { adapters: ReadonlyMap<string, ClientAdapter>; clientHome: ClientHome }) {}
 
   of(client: string): string | undefined {
     return this.known.get(client)?.version
@@ -22,9 +21,9 @@ export class ClientVersions {
 
   /** Asks each program whose file changed since it was asked last; the answer comes later. */
   look(): void {
-    for (const adapter of this.runtime.adapters.values()) {
+    for (const adapter of this.machine.adapters.values()) {
       if (!this.hasHooks(adapter)) continue
-      const exe = findProgram(adapter.program, this.runtime.clientHome)
+      const exe = findProgram(adapter.program, this.machine.clientHome)
       const stamp = exe && stampOf(exe)
       if (exe === undefined || stamp === undefined) this.known.delete(adapter.client)
       else if (this.known.get(adapter.client)?.stamp !== stamp) this.ask(adapter.client, exe, stamp)
@@ -33,7 +32,7 @@ export class ClientVersions {
 
   private hasHooks({ hooks }: ClientAdapter): boolean {
     try {
-      return hooks.probe(this.runtime.clientHome) !== undefined
+      return hooks.probe(this.machine.clientHome) !== undefined
     } catch {
       return false
     }
@@ -41,7 +40,7 @@ export class ClientVersions {
 
   private ask(client: string, exe: string, stamp: string): void {
     this.known.set(client, { stamp })
-    const env = { ...this.runtime.clientHome.env } as NodeJS.ProcessEnv
+    const env = { ...this.machine.clientHome.env } as NodeJS.ProcessEnv
     const options = {
       encoding: 'utf8' as const,
       timeout: ASK_MS,

@@ -4,7 +4,8 @@ import { parse } from 'smol-toml'
 import { HookEditError } from '#agent/clients/adapter.ts'
 import { ourWords } from '#agent/clients/command-hooks.ts'
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
-import { MANAGED_PROGRAM, type ManagedEditor, type ManagedInstall } from '#agent/clients/managed.ts'
+import type { ManagedEditor, ManagedInstall } from '#agent/clients/managed.ts'
+import { MANAGED_PROGRAM } from '#agent/hook/home-place.ts'
 import { codexHooks } from './hooks-file.ts'
 
 const BEGIN =

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { claudeManaged } from '#agent/clients/claude/managed.ts'
 import { codexManaged } from '#agent/clients/codex/managed.ts'
 import { copilotManaged } from '#agent/clients/copilot/managed.ts'
-import { MANAGED_PROGRAM, managedLevel, whoMayChange } from '#agent/clients/managed.ts'
+import { managedLevel, whoMayChange } from '#agent/clients/managed.ts'
+import { MANAGED_PROGRAM } from '#agent/hook/home-place.ts'
 
 const REQUEST = { exe: '/usr/bin/node', program: MANAGED_PROGRAM, whenBroken: 'pass' as const }
 const whole = { whole: true, coversLoopback: true }
