@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -220,6 +220,8 @@ export class Machine {
     const path = this.transcript(session)
     mkdirSync(join(path, '..'), { recursive: true })
     writeFileSync(path, `${JSON.stringify(value)}\n`, { flag: 'a' })
+    // by the machine's own clock, which may be hours ahead of ours: who looks for what has changed goes by it
+    utimesSync(path, this.now() / 1000, this.now() / 1000)
   }
 
   journal(): Entry[] {
