@@ -265,7 +265,7 @@ describe('boundaries', () => {
     expect((await call('toolu_1')).refused).toBe(false)
     const before = await machine.run(['boundaries', 'status'])
     expect(before.stdout).toContain('watch  continue → ask  [shadow]\n  would have fired 1 time in 1 session, last 20')
-    expect(before.stdout).toContain('Claude Code  NOT judged: no hook is installed; run `holdpoint hooks install`')
+    expect(before.stdout).toMatch(/Claude Code.* NOT judged: no hook is installed; run `holdpoint hooks install`/)
     expect(before.stdout).toContain('`holdpoint boundaries promote watch` makes it bind')
     expect((await machine.run(['boundaries', 'promote', 'watch'])).code).toBe(0)
     expect(readFileSync(machine.home.config, 'utf8')).toBe(text.replace('stage: shadow', 'stage: enforce'))
