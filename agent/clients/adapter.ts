@@ -92,8 +92,6 @@ export const CANARY_SESSION = 'holdpoint-canary'
 /** What the daemon answers to it, for the person: nobody else says so. */
 export const CANARY_HEARD = 'Holdpoint’s daemon has heard the test event.'
 
-// ---------------------------------------------------------------- answers
-
 /** What the pause point decided, in words the client shows. `pass` has no text; the others never an empty one. */
 export type Decision = {
   outcome: 'pass' | 'ask' | 'refuse'

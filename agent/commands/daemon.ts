@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DaemonRefused } from '#agent/daemon/lock.ts'
 import { runDaemon } from '#agent/daemon/main.ts'
 import { askDaemon, type DaemonStatus, readDaemonDoor } from '#agent/daemon-client.ts'
+import { desktopOf } from '#agent/desk/notices.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'
 import { type Home, readBytes, remove } from '#agent/home.ts'
 import { launchDaemon } from '#agent/hook/launch.ts'
@@ -30,7 +31,7 @@ export const daemonRun: Command = {
   async run({ home, terminal }) {
     let daemon: Awaited<ReturnType<typeof runDaemon>>
     try {
-      daemon = await runDaemon({ home, version: VERSION })
+      daemon = await runDaemon({ home, version: VERSION, desk: desktopOf(process.env, home) })
     } catch (error) {
       if (error instanceof DaemonRefused) throw new CommandFailure('failed', error.code, error.message)
       throw error

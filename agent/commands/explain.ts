@@ -194,5 +194,10 @@ function stateWords(state: string, by: string, why: string | undefined): string 
 }
 
 /** By which way a no was said: an agent may say it too. */
-const denialWords = (how: DenialWay | undefined): string =>
-  how === 'mcp' ? ' over MCP' : how === 'api' ? ' over the local API' : how === 'cli' ? ' with the command' : ''
+const denialWords = (how: DenialWay | undefined): string => (how === undefined ? '' : DENIALS[how])
+const DENIALS: Record<DenialWay, string> = {
+  cli: ' with the command',
+  mcp: ' over MCP',
+  api: ' over the local API',
+  desktop: ' at a notice of the desktop',
+}

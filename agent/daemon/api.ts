@@ -147,7 +147,7 @@ function readPrompt(runtime: Runtime, handle: string): void {
 }
 
 /** A no from this machine. For an organisation's request that is a withdrawal: no record says that a person denied it. */
-function deny(runtime: Runtime, handle: string, how: DenialWay, acts: Acts): Reply {
+export function deny(runtime: Runtime, handle: string, how: DenialWay, acts: Pick<Acts, 'sync'>): Reply {
   const { state } = runtime
   const decision = state.decisions.get(handle)?.entry
   const target = decision?.question ?? handle

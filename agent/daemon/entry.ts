@@ -160,7 +160,8 @@ export type EntryBody =
 
 /** By which way a no was said on this machine: the command, an agent's tool, the local API. A yes has none of the latter two. */
 export const DENIAL_WAYS = ['cli', 'mcp', 'api'] as const
-export type DenialWay = (typeof DENIAL_WAYS)[number]
+/** `desktop`: the button of a notice, which no request to the API can claim. */
+export type DenialWay = (typeof DENIAL_WAYS)[number] | 'desktop'
 
 /** A line of the journal: its place, the hash of the line before ('' for the very first), when, and what. */
 export type Entry = { seq: number; prev: string; at: string } & EntryBody

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { otlpToken } from '#agent/crypto.ts'
+import { type Desk, Notices } from '#agent/desk/notices.ts'
 import { statusLineRoute } from '#agent/figures/status-line.ts'
 import { type Home, openHome, remove, writeJson } from '#agent/home.ts'
 import { otlpRoute } from '#agent/otlp/route.ts'
 import { proxyRoutes } from '#agent/proxy/door.ts'
-import { apiRoutes } from './api.ts'
+import { apiRoutes, deny } from './api.ts'
 import { type DoorSecrets, makeDoor } from './door.ts'
 import { hooksUseSocket } from './hook-levels.ts'
 import { Failures, hookRoute } from './hook-route.ts'
@@ -26,6 +27,8 @@ export type DaemonOptions = Partial<RuntimeOptions> & {
   port?: number
   /** False: nothing is asked of the control plane by itself (`sync` still does). */
   follow?: boolean
+  /** Where a person is told that something waits; nowhere when absent. */
+  desk?: Desk
 }
 
 export type Daemon = {
@@ -123,11 +126,16 @@ async function start(home: Home, options: DaemonOptions & RuntimeOptions, unlock
   void usage.collect()
   // behind the socket, without which hooks would look broken
   hooks.look()
+  const notices =
+    options.desk &&
+    new Notices(runtime, options.desk, handle => void deny(runtime, handle, 'desktop', { sync: () => routine.sync() }))
+  notices?.start()
   routine.start({ follow: options.follow !== false, look: () => hookSocket.look() })
 
   let ending: Promise<void> | undefined
   const stop = (): Promise<void> => {
     ending ??= (async () => {
+      notices?.stop()
       routine.stop()
       await Promise.all([
         // an upload that hangs is sent again by the next daemon

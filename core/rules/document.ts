@@ -11,6 +11,7 @@ import type { DeclaredCover } from '#core/usage/declared-cover.ts'
 import { type Rename, renameMap } from '#core/usage/renames.ts'
 import type { TagLists } from '#core/usage/tags.ts'
 import { checkBudgetReach, checkCases, checkFor, namesIn, readNamed } from './check.ts'
+import { readChoice } from './fields.ts'
 import { MAX_ATTRIBUTION_RULES, MAX_BUDGETS, MAX_EXCHANGE, MAX_RATES, MAX_RENAMES } from './limits.ts'
 import { readAttributionRule, readTags } from './read-attribution.ts'
 import { type BudgetContext, readBudget, readLocalBudget } from './read-budget.ts'
@@ -36,7 +37,7 @@ export const DOCUMENT_SECTIONS = [
 ] as const
 
 /** Of config.yaml, as far as it is rules. */
-export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets', 'covered', 'routing'] as const
+export const LOCAL_SECTIONS = ['boundaries', 'tests', 'budgets', 'covered', 'routing', 'notify'] as const
 
 /** What the reader knows of the organisation; what is absent is not checked, except that defaults are filled in. */
 export interface DocumentOptions {
@@ -183,6 +184,8 @@ export interface LocalDocument {
   covered?: DeclaredCover
   /** Upstreams and routes of the local proxy; absent where nothing is said. */
   routing?: Routing
+  /** Whether the desktop tells when something waits; it does when nothing is said. */
+  notify?: 'on' | 'off'
   errors: ParsedBoundaries['errors']
   warnings: ParsedBoundaries['warnings']
 }
@@ -213,12 +216,18 @@ export function parseLocalDocument(
   checkCases(trees.tests, namesIn(budgetTree), doc.findings, organisationBudgets)
   const covered = readCovered(sectionTree(doc, 'covered'), doc.findings)
   const routing = readRouting(sectionTree(doc, 'routing'), doc.findings)
+  const notifyTree = sectionTree(doc, 'notify')
+  const notify =
+    notifyTree === undefined || isNothing(notifyTree)
+      ? undefined
+      : readChoice({ key: 'notify', value: notifyTree }, ['on', 'off'], doc.findings)
   return {
     rules,
     tests,
     budgets,
     ...(covered ? { covered } : {}),
     ...(routing ? { routing } : {}),
+    ...(notify ? { notify } : {}),
     ...doc.problems(),
   }
 }
