@@ -28,7 +28,7 @@ export const LEVEL_WORDS: Record<string, { word: string; help: string; pill: Pil
     help: 'A figure that the rules compare cannot be read here.',
     pill: 'partly',
   },
-  broken: { word: 'broken', help: 'The hook is there, and its test call did not come through.', pill: 'held' },
+  broken: { word: 'broken', help: 'The hook is there and does not hold: calls pass unseen.', pill: 'held' },
   'figures-only': {
     word: 'figures only',
     help: 'Its calls are counted from its own records; no hook of it was ever reported.',

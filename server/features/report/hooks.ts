@@ -46,10 +46,11 @@ export async function takeHooks(tx: Tx, machine: Machine, reported: Report['hook
   const changed: Row[] = []
   for (const [client, hook] of hooks) {
     const was = before.get(client)
-    const binds = was?.level === hook.level && was.off.join() === hook.off.join()
+    // a client that was never there is no change
+    const binds = (was?.level ?? 'not-installed') === hook.level && (was?.off ?? []).join() === hook.off.join()
     if (!binds) tell(client, was?.level ?? 'not-installed', hook.level, hook.off)
     const rules = hook.rules ?? []
-    if (binds && was?.version === (hook.version ?? null) && JSON.stringify(was.rules) === JSON.stringify(rules))
+    if (binds && was && was.version === (hook.version ?? null) && JSON.stringify(was.rules) === JSON.stringify(rules))
       continue
     // what was lost counts until somebody was told of it and of its return
     const isMore = strengthOf(hook.level) >= strengthOf(was?.countedOn ?? 'not-installed') && !was?.lossToldAt

@@ -108,6 +108,7 @@ it('a client of which the machine says nothing any more is lost, too', async () 
 
 it('a hook that was never held, one that comes and goes before the mail, and a stronger one are no mail', async () => {
   await send([hook('not-installed')])
+  expect(await db.prisma.evidenceEntry.count({ where: { orgId: org.id, kind: 'machine.level_changed' } })).toBe(0)
   await send([hook('broken', ['settings_unreadable'])])
   await send([hook('user-hook')])
   await send([hook('not-installed')])

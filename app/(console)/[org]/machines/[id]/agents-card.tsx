@@ -53,7 +53,7 @@ function Agent({ hook }: { hook: Hook }) {
       <p className="text-ink-2 text-sm">{LEVEL_WORDS[hook.level]?.help}</p>
       {hook.lost && (
         <p className="text-held text-sm">
-          It held more before; changed <Time at={hook.changedAt} show="relative" />. On the machine,{' '}
+          It was held better before; that changed <Time at={hook.changedAt} show="relative" />. On the machine,{' '}
           <code>holdpoint hooks status</code> says what to do.
         </p>
       )}
