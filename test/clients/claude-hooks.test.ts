@@ -118,6 +118,15 @@ describe('the answers that we give', () => {
     },
   )
 
+  test('a refusal that ends the turn: the call does not run, and the model is not asked again', async () => {
+    install()
+    decide = () => ({ outcome: 'refuse', text: 'Over the limit of $20. Stop here.', endTurn: true })
+    const run = await runClaudeOn(bench)
+    expect(run.toolCallsRan).toEqual([])
+    expect(server.seen).toHaveLength(1)
+    expect(run.requests.filter(({ body }) => JSON.stringify(body).includes('tool_result'))).toEqual([])
+  })
+
   test.each<[WhenBroken, string[]]>([
     ['pass', ['ran']],
     ['block', []],
