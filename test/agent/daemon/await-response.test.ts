@@ -8,12 +8,16 @@ beforeEach(() => {
 })
 
 /** A call whose response the client writes a while after the hook has arrived, as the real one does. */
-async function call(toolUse: string, usd: number, afterMs = 60) {
-  const began = performance.now()
-  const answered = machine
-    .hook({ tool_use_id: toolUse })
-    .then(reply => ({ ...told(reply), ms: performance.now() - began }))
-  await new Promise(resolve => setTimeout(resolve, afterMs))
+async function call(toolUse: string, usd: number, meanwhile?: () => Promise<unknown>) {
+  const count = looks()
+  let isAnswered = false
+  const answered = machine.hook({ tool_use_id: toolUse }).then(reply => {
+    isAnswered = true
+    return told(reply)
+  })
+  // the daemon has looked and found nothing, and looks again
+  while (count() < 2 && !isAnswered) await new Promise(setImmediate)
+  await meanwhile?.()
   machine.spend(usd, { toolUses: [toolUse] })
   return answered
 }
@@ -132,8 +136,7 @@ test('while one call waits another is judged', async () => {
   const session_id = '00000000-0000-4000-8000-000000000002'
   // one that has waited in vain waits no more
   await machine.hook({ session_id, tool_use_id: undefined })
-  const waits = call('toolu_1', 21, 150).then(() => order.push('waited'))
-  await machine.hook({ session_id, tool_use_id: undefined }).then(() => order.push('other'))
-  await waits
+  const other = () => machine.hook({ session_id, tool_use_id: undefined }).then(() => order.push('other'))
+  await call('toolu_1', 21, other).then(() => order.push('waited'))
   expect(order).toEqual(['other', 'waited'])
 })
