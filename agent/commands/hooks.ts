@@ -133,6 +133,13 @@ async function forEach(
 
 async function installOne({ flags, home, json, terminal }: Call, adapter: ClientAdapter, asked: Asked): Promise<Done> {
   const dryRun = flags['dry-run'] === true
+  const editor = MANAGED.get(adapter.client)
+  const managed = editor && readManaged(editor)
+  if (managed?.whole && managed.isRoots) {
+    // two hooks would ask twice for each call
+    if (!json) showManaged(terminal, adapter, editor!.file, managed)
+    return { exit: EXIT.ok, told: { client: adapter.client, managed: { file: editor!.file, ...managed }, changes: [] } }
+  }
   const form = wantedForm(adapter, asked.form, asked.isNamed)
   const broken = wantedBroken(adapter, form.form, asked.whenBroken, asked.isNamed)
   const request = installRequest(home, adapter, asked.door, { form: form.form, whenBroken: broken.whenBroken })

@@ -1,5 +1,5 @@
 /** Hooks that an administrator sets for every user, with the real Claude Code and Codex in a private /etc. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { CommandMachine, PlaneWithDoors } from '../agent/commands/machine.ts'
@@ -118,6 +118,9 @@ describe.runIf(mayOverlay)('hooks that an administrator has set', () => {
       opencode: 'not-installed',
       gemini: 'not-installed',
     })
+    const own = await holdpoint('hooks', 'install', '--client', 'codex')
+    expect([own.exit, own.stdout]).toEqual([0, expect.stringContaining('managed hook: set for every user')])
+    expect(existsSync(join(machine.folder, '.codex/hooks.json'))).toBe(false)
     await sh('chmod 0666 /etc/claude-code/managed-settings.d/holdpoint.json; chmod 0777 /etc/codex')
     const after = await levels()
     expect(after['claude-code']).not.toMatch(/^managed/)
