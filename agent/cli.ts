@@ -1,5 +1,5 @@
 /** The command `holdpoint`: finds the command that was meant, runs it, and ends with an exit code that says how it went. */
-import { HookEditError } from '#agent/clients/adapter.ts'
+import { HookEditError } from '#agent/clients/hook-editor.ts'
 import { ALL, COMMANDS } from '#agent/commands/all.ts'
 import { type Command, readArguments } from '#agent/commands/command.ts'
 import { CommandFailure, cannotWrite, EXIT, type ExitCode } from '#agent/commands/exit.ts'

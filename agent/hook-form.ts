@@ -1,7 +1,7 @@
 /** Which form of hook suits a machine: whether anybody but its one user can log in there. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import type { HookForm } from './clients/adapter.ts'
+import type { HookForm } from './clients/hook-editor.ts'
 
 /** What a machine's own files and programs say about its accounts; what cannot be read is undefined. */
 export type Accounts = {

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path'
-import type { ClientAdapter, HookInstall } from './clients/adapter.ts'
+import type { ClientAdapter } from './clients/adapter.ts'
+import type { HookInstall } from './clients/hook-editor.ts'
 import type { Home } from './home.ts'
 
 /**

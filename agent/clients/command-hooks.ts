@@ -1,7 +1,7 @@
 /** Clients that take commands only: our entries in their file, known again and judged. */
 import { statSync } from 'node:fs'
-import { HookEditError, type HookFinding, type HookInstall, type HookProbe } from './adapter.ts'
 import { readConfigText } from './config-file.ts'
+import { HookEditError, type HookFinding, type HookInstall, type HookProbe } from './hook-editor.ts'
 import { type Entry, type FoundEntry, findOurs, type HookLists, isForEvery, isOurPath } from './hook-lists.ts'
 import { wordsOf } from './shell-line.ts'
 

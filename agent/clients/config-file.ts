@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type HookChange, HookEditError } from './adapter.ts'
+import { type HookChange, HookEditError } from './hook-editor.ts'
 
 const CONFIG_MAX = 4 * 1024 * 1024
 

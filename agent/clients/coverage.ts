@@ -1,6 +1,6 @@
 /** Whose calls are counted from their own records, and what is missing of them: told, so that no total is taken for more. */
 import { CLIENT_NAMES, CLIENTS, type Client } from '#core/client.ts'
-import type { UsageSource } from './adapter.ts'
+import type { UsageSource } from './usage-source.ts'
 
 /** Clients of which nothing can be read, and why. */
 const CLOSED: Partial<Record<Client, string>> = {

@@ -1,7 +1,7 @@
 /** Which agent programs there are on this machine. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import type { ClientHome } from './adapter.ts'
+import type { ClientHome } from './client-home.ts'
 
 const WINDOWS_ENDINGS = ['.exe', '.cmd', '.bat']
 

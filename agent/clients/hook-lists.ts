@@ -2,8 +2,9 @@
  * Our entries in a client's JSON file where `hooks.<event>` is a list: of entries, or of groups with a list of entries each. The
  * edits are pure and keep every byte that is not ours.
  */
-import { HookEditError } from './adapter.ts'
+
 import type { ConfigPlan } from './config-file.ts'
+import { HookEditError } from './hook-editor.ts'
 import { withoutComments } from './json-comments.ts'
 import { type JsonNode, JsonTextError, nodeAt, parseJsonText, placeOf, plainOf, removeIn, setIn } from './json-text.ts'
 

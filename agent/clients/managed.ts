@@ -1,8 +1,8 @@
 /** Hooks that the machine's administrator sets for every user: where they lie, and what makes them more than a user's. */
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
-import type { HookInstall } from './adapter.ts'
 import type { ConfigPlan } from './config-file.ts'
+import type { HookInstall } from './hook-editor.ts'
 
 export type ManagedInstall = { exe: string; program: string; whenBroken: HookInstall['whenBroken'] }
 

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import * as fs from 'node:fs'
-import type { SessionUsage } from '#agent/clients/adapter.ts'
+import type { SessionUsage } from '#agent/clients/usage-source.ts'
 
 const CHUNK = 1024 * 1024
 /** A file grows by a few lines between two calls: memory of their own would cost more than reading them. */

@@ -4,7 +4,7 @@
  * What the shell adds after the program: without `block` its refusal alone (exit 2) stays one, and whatever else goes wrong
  * (it is gone, its Node is gone, it was killed) ends as the client lets pass; with `block` everything that goes wrong refuses.
  */
-import type { WhenBroken } from './adapter.ts'
+import type { WhenBroken } from './hook-editor.ts'
 
 const PLAIN = /^[\w@%+=:,./-]+$/
 const quote = (word: string) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,10 +1,11 @@
-import type { ClientAdapter, UsageSource } from './adapter.ts'
+import type { ClientAdapter } from './adapter.ts'
 import { claude } from './claude/claude.ts'
 import { codex } from './codex/codex.ts'
 import { copilot } from './copilot/copilot.ts'
 import { cursor } from './cursor/cursor.ts'
 import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode/opencode.ts'
+import type { UsageSource } from './usage-source.ts'
 
 /** The clients at whose pause points we decide. Each adapter keeps its own kind of state, and is handed back nothing else. */
 export const ADAPTERS: readonly ClientAdapter[] = [

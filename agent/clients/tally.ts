@@ -1,5 +1,6 @@
 /** Counts the responses of a session, each once, and what they cost. Pure: prices come in; a tally is plain JSON. */
-import type { PriceRecord, SeenPlan, SessionUsage, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
+import type { PriceRecord, SessionUsage, UsageRecord, UsageState } from '#agent/clients/usage-source.ts'
+import type { SeenPlan } from '#core/plan-window.ts'
 import { NO_TOKENS, PRICE_AXES, type UsageTokens } from '#core/pricing.ts'
 
 /** [model, requestId, atMs, input, cacheRead, cacheWrite5m, cacheWrite1h, output, webSearches] of one counted response. */

@@ -1,6 +1,7 @@
 /** Whether a hook that was just installed reaches the daemon, asked the way the client would ask. */
 import { spawn } from 'node:child_process'
-import { CANARY_HEARD, CANARY_SESSION, type HookForm, type HookProbe } from '#agent/clients/adapter.ts'
+import { CANARY_HEARD, CANARY_SESSION } from '#agent/clients/adapter.ts'
+import type { HookForm, HookProbe } from '#agent/clients/hook-editor.ts'
 import { findImpostor } from '#agent/hook/listener.ts'
 import { askLoopback, LoopbackFailure } from '#agent/hook/loopback.ts'
 import { folderTrouble, socketPlace } from '#agent/hook/socket-place.ts'

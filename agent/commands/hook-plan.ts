@@ -1,16 +1,10 @@
 /** Which clients a hooks command is about, and what it would write for each. */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type {
-  ClientAdapter,
-  ClientHome,
-  FailsClosed,
-  HookForm,
-  HookInspection,
-  HookInstall,
-  WhenBroken,
-} from '#agent/clients/adapter.ts'
+import type { ClientAdapter, FailsClosed } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { findProgram } from '#agent/clients/found.ts'
+import type { HookForm, HookInspection, HookInstall, WhenBroken } from '#agent/clients/hook-editor.ts'
 import { ADAPTERS } from '#agent/clients/sources.ts'
 import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'
 import type { Home } from '#agent/home.ts'

@@ -1,5 +1,6 @@
 /** What the hooks commands print. */
-import type { ClientAdapter, HookChange, HookForm, HookInspection, WhenBroken } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { HookChange, HookForm, HookInspection, WhenBroken } from '#agent/clients/hook-editor.ts'
 import { USAGE_SOURCES } from '#agent/clients/sources.ts'
 import type { ChosenForm } from '#agent/hook-form.ts'
 import { plain, type Terminal } from '#agent/terminal.ts'

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { type ClientAdapter, HookEditError, type HookInspection, type HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { findProgram } from '#agent/clients/found.ts'
+import { HookEditError, type HookInspection, type HookInstall } from '#agent/clients/hook-editor.ts'
 import { readManaged } from '#agent/clients/managed.ts'
 import { MANAGED } from '#agent/clients/managed-editors.ts'
 import { readHookDoor } from '#agent/daemon-client.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import type { HookChange } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { installStatusLine, statusLineOf, uninstallStatusLine } from '#agent/clients/claude/statusline-file.ts'
+import type { HookChange } from '#agent/clients/hook-editor.ts'
 import { askDaemon } from '#agent/daemon-client.ts'
 import type { ShownFigure } from '#agent/figures/shown.ts'
 import { checkPerson, confirmWord } from '#agent/guard/person.ts'

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
-import type { ClientAdapter, ClientHome } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { findProgram } from '#agent/clients/found.ts'
 
 const ASK_MS = 5000

@@ -1,6 +1,7 @@
 import { lstatSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { HookInspection } from '#agent/clients/hook-editor.ts'
 import { managedLevel, readManaged } from '#agent/clients/managed.ts'
 import { MANAGED } from '#agent/clients/managed-editors.ts'
 import { readJson } from '#agent/home.ts'

@@ -2,11 +2,10 @@ import {
   CANARY_HEARD,
   CANARY_SESSION,
   type ClientAdapter,
-  CREDENTIALS,
-  type Credential,
   type HookEvent,
   type RenderedAnswer,
 } from '#agent/clients/adapter.ts'
+import { CREDENTIALS, type Credential } from '#agent/clients/usage-source.ts'
 import type { Client } from '#core/client.ts'
 import { parseRunTags } from '#core/usage/tag-text.ts'
 import { NO_TAGS, type Tags, tagsKey } from '#core/usage/tags.ts'

@@ -3,7 +3,7 @@
  * there, and a daemon that cannot start judges nothing. What is not of its form counts as not there.
  */
 import * as z from 'zod/mini'
-import type { UsageState } from '#agent/clients/adapter.ts'
+import type { UsageState } from '#agent/clients/usage-source.ts'
 import { type Home, readJson } from '#agent/home.ts'
 import type { JournalHead } from '#core/journal.ts'
 import { HourlyCount, UnguardedRow } from '#core/protocol.ts'

@@ -1,4 +1,5 @@
-import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { HookInspection } from '#agent/clients/hook-editor.ts'
 import { readJson } from '#agent/home.ts'
 import { hookInstall } from '#agent/hook-programs.ts'
 import type { Tokens } from './identity.ts'

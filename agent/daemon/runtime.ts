@@ -1,4 +1,6 @@
-import type { ClientAdapter, ClientHome, UsageSource } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
+import type { UsageSource } from '#agent/clients/usage-source.ts'
 import type { ControlPlane } from '#agent/control-plane.ts'
 import type { PrivateKey } from '#agent/crypto.ts'
 import type { PlanWindows } from '#agent/figures/windows.ts'

@@ -1,4 +1,4 @@
-import type { UsageState } from '#agent/clients/adapter.ts'
+import type { UsageState } from '#agent/clients/usage-source.ts'
 import type { Micros } from '#core/money.ts'
 import type { Covered } from '#core/usage/bucket.ts'
 import type { Tags } from '#core/usage/tags.ts'

@@ -1,24 +1,22 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  CANARY_SESSION,
-  type ChangedSession,
-  type ClientAdapter,
-  type ClientHome,
-  type HookEvent,
-  type SeenPlan,
-  type SeenToolResult,
-  type SeenToolUse,
-  type SessionUsage,
-  type UsageRecord,
-  type UsageState,
-} from '#agent/clients/adapter.ts'
+import { CANARY_SESSION, type ClientAdapter, type HookEvent } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
+import type {
+  ChangedSession,
+  SeenToolResult,
+  SeenToolUse,
+  SessionUsage,
+  UsageRecord,
+  UsageState,
+} from '#agent/clients/usage-source.ts'
 import { sessionRef } from '#agent/crypto.ts'
 import { type Home, remove, writeJson } from '#agent/home.ts'
 import type { Pricing } from '#agent/pricing/rate-card.ts'
 import { costReading, type FigureReading, nameReading } from '#core/figure.ts'
 import { subagentTier } from '#core/model-tier.ts'
 import { type Micros, microsUp } from '#core/money.ts'
+import type { SeenPlan } from '#core/plan-window.ts'
 import type { Judged } from './judged.ts'
 import { keptSession } from './kept.ts'
 import { projectOf } from './project.ts'

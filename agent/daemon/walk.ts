@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { ChangedSession } from '#agent/clients/adapter.ts'
+import type { ChangedSession } from '#agent/clients/usage-source.ts'
 import { takeResults } from './results.ts'
 import type { Runtime } from './runtime.ts'
 import type { Session } from './session.ts'

@@ -1,4 +1,4 @@
-import type { ClientHome } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import type { DaemonStatus } from '#agent/daemon-client.ts'
 import type { Home } from '#agent/home.ts'
 import type { ScopedRule } from '#core/boundary/compile.ts'

@@ -1,7 +1,8 @@
 /** Each agent program that is here: whether its hooks stand as they were installed, and come through. */
-import type { ClientAdapter, HookInspection } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { statusLineOf } from '#agent/clients/claude/statusline-file.ts'
 import { findProgram } from '#agent/clients/found.ts'
+import type { HookInspection } from '#agent/clients/hook-editor.ts'
 import { ADAPTERS } from '#agent/clients/sources.ts'
 import { sendCanary } from '#agent/commands/canary.ts'
 import { type DaemonDoor, readHookDoor } from '#agent/daemon-client.ts'

@@ -1,12 +1,12 @@
 /** The daemon's side of Claude Code's status line: what it leaves is taken in, and what stands in it is said. */
 import { statSync } from 'node:fs'
-import type { SeenPlan } from '#agent/clients/adapter.ts'
 import { type Reply, type Route, readFields, refuseRequest } from '#agent/daemon/door.ts'
 import type { Runtime } from '#agent/daemon/runtime.ts'
 import { waitingOf } from '#agent/daemon/status.ts'
 import { type Home, readText } from '#agent/home.ts'
 import { isFresh } from '#core/figure.ts'
 import { MICROS_PER_UNIT } from '#core/money.ts'
+import type { SeenPlan } from '#core/plan-window.ts'
 import { CLAUDE_WINDOWS, readStatusSample, STATUS_SAMPLE_MAX, statusSampleFile } from './status-sample.ts'
 import { statusText } from './status-text.ts'
 

@@ -1,4 +1,4 @@
-import type { Credential } from '#agent/clients/adapter.ts'
+import type { Credential } from '#agent/clients/usage-source.ts'
 
 /** In the order in which the client takes them. */
 const SIGNS: readonly [Credential, readonly string[]][] = [

@@ -1,5 +1,5 @@
 /** The function that usage readers price with. */
-import type { PriceRecord } from '#agent/clients/adapter.ts'
+import type { PriceRecord } from '#agent/clients/usage-source.ts'
 import { priceCall, type Rates } from '#core/pricing.ts'
 
 /** How usage is priced: `rateCard` names card and policy, so that another of either re-prices what was read. */

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { UsageRecord } from '#agent/clients/adapter.ts'
+import type { UsageRecord } from '#agent/clients/usage-source.ts'
 import { ensureDir, type Home, remove, writeAll } from '#agent/home.ts'
 import { DAY_MS, dayStart, utcDay } from '#core/day.ts'
 import { areSound, USAGE_CLIENTS, uniqueCalls } from '#core/usage/bucket.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import type { UsageState } from '#agent/clients/adapter.ts'
+import type { UsageState } from '#agent/clients/usage-source.ts'
 import { ensureDir, type Home, readText, writeAll, writeAtomic } from '#agent/home.ts'
 
 /** Marks of all sessions that were ever read, a line each. */

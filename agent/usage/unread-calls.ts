@@ -1,4 +1,4 @@
-import type { UsageRecord } from '#agent/clients/adapter.ts'
+import type { UsageRecord } from '#agent/clients/usage-source.ts'
 import type { Session } from '#agent/daemon/session.ts'
 import { priceCall } from '#core/pricing.ts'
 import { areSound } from '#core/usage/bucket.ts'

@@ -1,11 +1,12 @@
 /** What the connector's own collector makes of the records that a client has left on a bench. */
 import { join } from 'node:path'
-import type { SeenPlan, UsageSource } from '#agent/clients/adapter.ts'
+import type { UsageSource } from '#agent/clients/usage-source.ts'
 import { openHome } from '#agent/home.ts'
 import { Attributor } from '#agent/usage/attribute.ts'
 import { Collector } from '#agent/usage/collect.ts'
 import { Ledger, type LedgerCall, ledgerDays, readLedgerDay } from '#agent/usage/ledger.ts'
 import { Marks } from '#agent/usage/marks.ts'
+import type { SeenPlan } from '#core/plan-window.ts'
 import { NO_TOKENS, type UsageTokens } from '#core/pricing.ts'
 import type { Bench, StubRequest } from './bench.ts'
 

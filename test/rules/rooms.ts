@@ -71,7 +71,7 @@ export const BANS: Ban[] = [
     in: /^agent\/clients\/[^/]+\//,
     not: /^agent\/clients\/[^/]+\//,
     save: same(/^agent\/clients\/[^/]+\//),
-    why: 'an adapter knows its own client only; what two of them need is the contract, agent/clients/adapter.ts',
+    why: 'an adapter knows its own client only; what two of them need stands beside them in agent/clients',
   },
   {
     in: /^agent\/clients\//,

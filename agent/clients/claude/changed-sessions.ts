@@ -1,7 +1,7 @@
 /** Which sessions have transcripts that changed, whether or not any hook ever told of them. */
 import { join } from 'node:path'
-import type { ChangedSession, UsageReader } from '#agent/clients/adapter.ts'
 import { changedAt, isFolder, namesIn } from '#agent/clients/record-file.ts'
+import type { ChangedSession, UsageReader } from '#agent/clients/usage-source.ts'
 import { claudeDir } from './settings-file.ts'
 import { FOLDERS_MAX, ID } from './transcript-file.ts'
 

@@ -2,8 +2,10 @@
 
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { type ClientAdapter, type ClientHome, HookEditError } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { readConfigText } from '#agent/clients/config-file.ts'
+import { HookEditError } from '#agent/clients/hook-editor.ts'
 import { readRegular } from '#agent/regular-file.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedClaudeSessions } from './changed-sessions.ts'

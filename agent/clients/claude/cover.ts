@@ -1,4 +1,4 @@
-import type { Credential } from '#agent/clients/adapter.ts'
+import type { Credential } from '#agent/clients/usage-source.ts'
 import type { Covered } from '#core/usage/bucket.ts'
 
 /** Kinds of billing in the client's own account record that are a plan's, as its program lists them (2.1.332). */

@@ -1,5 +1,5 @@
 /** What the settings that are in force do to our hooks: a level and everything that switches them off. Pure. */
-import { HookEditError, type HookFinding, type HookInspection, type HookInstall } from '#agent/clients/adapter.ts'
+import { HookEditError, type HookFinding, type HookInspection, type HookInstall } from '#agent/clients/hook-editor.ts'
 import { type JsonNode, nodeAt, plainOf } from '#agent/clients/json-text.ts'
 import { globMatches } from '#core/glob.ts'
 import { coversLoopback, findOurEntries, formOf, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'

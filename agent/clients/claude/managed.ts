@@ -1,5 +1,5 @@
 /** Claude Code's managed settings: a file of our own among the drop-ins. Pure, but for the other managed files. */
-import { HookEditError } from '#agent/clients/adapter.ts'
+import { HookEditError } from '#agent/clients/hook-editor.ts'
 import type { FoundManaged, ManagedEditor, ManagedInstall } from '#agent/clients/managed.ts'
 import { addLoopback, coversLoopback, findOurEntries, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'
 

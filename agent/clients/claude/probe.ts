@@ -1,4 +1,4 @@
-import type { HookProbe } from '#agent/clients/adapter.ts'
+import type { HookProbe } from '#agent/clients/hook-editor.ts'
 import { CLAUDE_HOOK_PATH, COMMAND_TIMEOUT_S } from './settings.ts'
 
 /** What {@link probeSettings} reads, as far as it is what it should be. */

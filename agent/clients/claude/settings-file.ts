@@ -1,7 +1,8 @@
 /** Claude Code's settings.json: where it lies, and our edits of it. */
 import { join } from 'node:path'
-import type { ClientHome, HookChange, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { installInto, type Loaded, uninstallFrom } from '#agent/clients/config-file.ts'
+import type { HookChange, HookInstall } from '#agent/clients/hook-editor.ts'
 import { planInstall, planUninstall } from './settings.ts'
 
 /** The client's own folder: CLAUDE_CONFIG_DIR, else `.claude` in the home. */

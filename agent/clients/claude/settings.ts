@@ -1,5 +1,5 @@
 /** What we write into Claude Code's settings.json, how our entries are known again, and the edits themselves. Pure. */
-import { HookEditError, type HookForm, type HookInstall } from '#agent/clients/adapter.ts'
+import { HookEditError, type HookForm, type HookInstall } from '#agent/clients/hook-editor.ts'
 import {
   type JsonNode,
   JsonTextError,

@@ -1,6 +1,7 @@
 /** Our status line in Claude Code's settings.json, on disk. */
-import type { ClientHome, HookChange } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { installInto, readConfigText, uninstallFrom } from '#agent/clients/config-file.ts'
+import type { HookChange } from '#agent/clients/hook-editor.ts'
 import { settingsPath } from './settings-file.ts'
 import { findStatusLine, planStatusLine, planStatusLineRemoval, type StatusLineProgram } from './statusline.ts'
 

@@ -1,5 +1,5 @@
 /** What we write into Claude Code's settings.json for its status line, and how it is known again. Pure. */
-import { HookEditError } from '#agent/clients/adapter.ts'
+import { HookEditError } from '#agent/clients/hook-editor.ts'
 import { nodeAt, plainOf, removeIn, setIn } from '#agent/clients/json-text.ts'
 import { readSettings, type SettingsPlan } from './settings.ts'
 

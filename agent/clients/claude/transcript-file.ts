@@ -4,10 +4,11 @@
  */
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { BUFFER_TOOLS } from '#agent/clients/json-lines.ts'
 import { isFolder, problemOf, type ReadBudget, readBudget, readOn, Unreadable } from '#agent/clients/record-file.ts'
 import { raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
+import type { SessionUsage, UsageReader } from '#agent/clients/usage-source.ts'
 import { claudeDir } from './settings-file.ts'
 import { type ClaudeUsageState, emptyState, type Found, nothingFound, readLines } from './transcript.ts'
 

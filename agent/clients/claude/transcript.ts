@@ -3,7 +3,7 @@
  * plain JSON goes out. The format is the client's own and moves, so everything is read leniently; what is not
  * understood is skipped. Text of prompts, answers and tools never leaves this file.
  */
-import type { PriceRecord, SeenToolResult, SeenToolUse, UsageState } from '#agent/clients/adapter.ts'
+
 import {
   type ByteTools,
   count,
@@ -17,6 +17,7 @@ import {
 } from '#agent/clients/json-lines.ts'
 import type { FileMark } from '#agent/clients/record-file.ts'
 import { combine, countUsage, emptyTally, type FoundUsage, settle, type UsageTally } from '#agent/clients/tally.ts'
+import type { PriceRecord, SeenToolResult, SeenToolUse, UsageState } from '#agent/clients/usage-source.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import { splitWrites } from '#core/usage/convention.ts'
 

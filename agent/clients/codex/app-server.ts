@@ -1,7 +1,7 @@
 /** Codex's own program as a server on its standard input and output (`codex app-server`): JSON-RPC, one message a line. */
 import { spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
-import type { ClientHome } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
 
 const ANSWER_MS = 15_000

@@ -1,8 +1,9 @@
 /** What we write into Codex's hooks.json, and where that lies. */
 import { join } from 'node:path'
-import type { ClientHome, HookChange, HookInstall, HookProbe } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { type CommandHooks, ourWords, programWords, readCommandHooks } from '#agent/clients/command-hooks.ts'
 import { type ConfigEdit, installInto, uninstallFrom } from '#agent/clients/config-file.ts'
+import type { HookChange, HookInstall, HookProbe } from '#agent/clients/hook-editor.ts'
 import { type Entry, type HookLists, planEntries, planWithout } from '#agent/clients/hook-lists.ts'
 import { plainLine } from '#agent/clients/shell-line.ts'
 

@@ -1,7 +1,8 @@
 /** What Codex's configuration does to our hooks. Never throws for what it holds. */
 import { join } from 'node:path'
-import type { ClientHome, HookFinding, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { judgeEntries, levelOf, readCommandHooks } from '#agent/clients/command-hooks.ts'
+import type { HookFinding, HookInspection, HookInstall } from '#agent/clients/hook-editor.ts'
 import type { FoundEntry } from '#agent/clients/hook-lists.ts'
 import { isObject } from '#agent/clients/json-lines.ts'
 import { readProjectFile } from '#agent/clients/project-file.ts'

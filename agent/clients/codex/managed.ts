@@ -1,8 +1,8 @@
 /** Codex's requirements for every user: a block of our own at the end of a file that may hold an administrator's. Pure. */
 
 import { parse } from 'smol-toml'
-import { HookEditError } from '#agent/clients/adapter.ts'
 import { ourWords } from '#agent/clients/command-hooks.ts'
+import { HookEditError } from '#agent/clients/hook-editor.ts'
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
 import type { ManagedEditor, ManagedInstall } from '#agent/clients/managed.ts'
 import { MANAGED_PROGRAM } from '#agent/hook/home-place.ts'

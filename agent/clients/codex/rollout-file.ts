@@ -4,7 +4,7 @@
  */
 import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
-import type { ChangedSession, ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { BUFFER_TOOLS } from '#agent/clients/json-lines.ts'
 import {
   changedAt,
@@ -18,6 +18,7 @@ import {
   Unreadable,
 } from '#agent/clients/record-file.ts'
 import { type FoundUsage, raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
+import type { ChangedSession, SessionUsage, UsageReader } from '#agent/clients/usage-source.ts'
 import { type CodexUsageState, emptyState, partsOf, readRollout, sessionIn } from './rollout.ts'
 import type { FoundCalls } from './tool-items.ts'
 

@@ -3,7 +3,7 @@
  * The format is the client's own and moves, so everything is read leniently; what is not understood is skipped. Text of
  * prompts, answers and tools never leaves this file.
  */
-import type { PriceRecord, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
+
 import {
   type ByteTools,
   eachLineWith,
@@ -16,6 +16,7 @@ import {
 } from '#agent/clients/json-lines.ts'
 import type { FileMark } from '#agent/clients/record-file.ts'
 import { countUsage, emptyTally, type FoundUsage, settle, type UsageTally } from '#agent/clients/tally.ts'
+import type { PriceRecord, UsageRecord, UsageState } from '#agent/clients/usage-source.ts'
 import type { UsageTokens } from '#core/pricing.ts'
 import { areSound, providerName, UNKNOWN_MODEL } from '#core/usage/bucket.ts'
 import { fromInclusive } from '#core/usage/convention.ts'

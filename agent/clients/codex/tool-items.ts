@@ -1,6 +1,7 @@
 /** Calls of tools in Codex's session files: which a response asked for, and which of them ran. Pure. */
-import type { SeenToolResult, SeenToolUse } from '#agent/clients/adapter.ts'
+
 import { isObject, type Json, marker } from '#agent/clients/json-lines.ts'
+import type { SeenToolResult, SeenToolUse } from '#agent/clients/usage-source.ts'
 
 /** Calls of one thread that are still looked for: by id, the tool's name and when it was asked for. */
 export type OpenCalls = {

@@ -1,9 +1,10 @@
 /** Finds and reads a session's events: one file a session, below the client's own folder. No link is followed. */
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import type { ChangedSession, ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { changedAt, isFolder, namesIn, problemOf, readBudget, readOn } from '#agent/clients/record-file.ts'
 import { raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
+import type { ChangedSession, SessionUsage, UsageReader } from '#agent/clients/usage-source.ts'
 import { type CopilotUsageState, emptyState, type FoundEvents, readEvents, startOver } from './events.ts'
 import { copilotFolder } from './hook-file.ts'
 

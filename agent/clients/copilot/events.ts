@@ -2,7 +2,7 @@
  * Copilot's event lines to usage. Pure: bytes and prices come in, a state that is plain JSON goes out. The format is the
  * client's own and moves, so everything is read leniently; what is not understood is skipped. No text leaves this file.
  */
-import type { PriceRecord, SeenToolResult, SeenToolUse, UsageRecord, UsageState } from '#agent/clients/adapter.ts'
+
 import {
   BUFFER_TOOLS,
   count,
@@ -16,6 +16,7 @@ import {
 } from '#agent/clients/json-lines.ts'
 import type { FileMark } from '#agent/clients/record-file.ts'
 import { countUsage, emptyTally, type FoundUsage, settle, type UsageTally } from '#agent/clients/tally.ts'
+import type { PriceRecord, SeenToolResult, SeenToolUse, UsageRecord, UsageState } from '#agent/clients/usage-source.ts'
 import { PRICE_AXES, PROVIDERS, type UsageTokens } from '#core/pricing.ts'
 import { UNKNOWN_MODEL } from '#core/usage/bucket.ts'
 import { fromInclusive } from '#core/usage/convention.ts'

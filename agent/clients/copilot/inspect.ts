@@ -1,7 +1,8 @@
 /** What is in force of our hooks in Copilot CLI. Never throws for what files hold. */
 import { join } from 'node:path'
-import type { ClientHome, HookFinding, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { judgeEntries, levelOf, readCommandHooks } from '#agent/clients/command-hooks.ts'
+import type { HookFinding, HookInspection, HookInstall } from '#agent/clients/hook-editor.ts'
 import { withoutComments } from '#agent/clients/json-comments.ts'
 import { readProjectFile } from '#agent/clients/project-file.ts'
 import { copilotHookPath, copilotHooks } from './hook-file.ts'

@@ -1,6 +1,7 @@
 /** Copilot CLI's policies for every user: a file of our own. Pure. */
-import { HookEditError } from '#agent/clients/adapter.ts'
+
 import { ourWords } from '#agent/clients/command-hooks.ts'
+import { HookEditError } from '#agent/clients/hook-editor.ts'
 import { findOurs, planEntries } from '#agent/clients/hook-lists.ts'
 import type { ManagedEditor } from '#agent/clients/managed.ts'
 import { copilotHooks } from './hook-file.ts'

@@ -1,6 +1,7 @@
 /** The Cursor adapter, built from its documents and not tried against the client: README.md beside this file. */
-import type { ClientAdapter, UsageState } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
+import type { UsageState } from '#agent/clients/usage-source.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { parseCursorHook } from './hook-event.ts'
 import { cursorHookPath, cursorHooks, installCursor, uninstallCursor } from './hook-file.ts'

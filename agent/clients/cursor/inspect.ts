@@ -1,7 +1,8 @@
 /** What is in force of our hooks in Cursor, as far as its documents tell. Never throws for what files hold. */
 import { join } from 'node:path'
-import type { ClientHome, HookFinding, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { judgeEntries, levelOf, readCommandHooks } from '#agent/clients/command-hooks.ts'
+import type { HookFinding, HookInspection, HookInstall } from '#agent/clients/hook-editor.ts'
 import { readProjectFile } from '#agent/clients/project-file.ts'
 import { cursorHookPath, cursorHooks } from './hook-file.ts'
 

@@ -1,7 +1,7 @@
 /** Which sessions have chats that changed, whether or not any hook ever told of them. */
 import { join } from 'node:path'
-import type { ChangedSession, UsageReader } from '#agent/clients/adapter.ts'
 import { changedAt, isFolder, namesIn } from '#agent/clients/record-file.ts'
+import type { ChangedSession, UsageReader } from '#agent/clients/usage-source.ts'
 import { chatNames, chatsRoot, FOLDERS_MAX, ID, sessionOf, subagentNames } from './chat-file.ts'
 
 /** Sessions of one project; a person's years of work. */

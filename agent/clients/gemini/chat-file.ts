@@ -1,7 +1,7 @@
 /** Finds and reads a session's chat files, its subagents' among them, below the client's own folder. No link is followed. */
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { ClientHome, SessionUsage, UsageReader } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import {
   isFolder,
   namesIn,
@@ -14,6 +14,7 @@ import {
   Unreadable,
 } from '#agent/clients/record-file.ts'
 import { raiseMark, sessionUsage, tallyFrom } from '#agent/clients/tally.ts'
+import type { SessionUsage, UsageReader } from '#agent/clients/usage-source.ts'
 import { emptyState, type FoundChat, type GeminiUsageState, readDocument, readLines } from './chat.ts'
 import { projectFolder } from './project.ts'
 import { geminiFolder } from './settings.ts'

@@ -1,7 +1,8 @@
 /** What the settings that are in force do to our hooks in Gemini CLI. Never throws for what they hold. */
 import { join } from 'node:path'
-import type { ClientHome, HookFinding, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { judgeEntries, levelOf, readCommandHooks } from '#agent/clients/command-hooks.ts'
+import type { HookFinding, HookInspection, HookInstall } from '#agent/clients/hook-editor.ts'
 import { type FileText, type FileUnread, readProjectFile } from '#agent/clients/project-file.ts'
 import { readRegular } from '#agent/regular-file.ts'
 import { geminiFolder, geminiHooks, geminiSettingsPath, HOOK_NAME } from './settings.ts'

@@ -1,7 +1,8 @@
 /** What becomes of our module in opencode as things stand: a level, and all that switches it off or could. */
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import type { ClientHome, HookFinding, HookInspection, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
+import type { HookFinding, HookInspection, HookInstall } from '#agent/clients/hook-editor.ts'
 import { readRegular } from '#agent/regular-file.ts'
 import { builtPlugin, configFolder, foundPlugin, installedOf, isFile, pluginPath, pluginText } from './plugin-file.ts'
 

@@ -2,8 +2,9 @@
  * opencode's messages to usage. Pure. The format is the client's own and moves, so everything is read leniently; what is not
  * understood is left out. Text of prompts, answers and tools never leaves this file.
  */
-import type { UsageRecord } from '#agent/clients/adapter.ts'
+
 import { count, idOf, isObject, type Json, pathOf } from '#agent/clients/json-lines.ts'
+import type { UsageRecord } from '#agent/clients/usage-source.ts'
 import { NO_TOKENS, type UsageTokens } from '#core/pricing.ts'
 import { UNKNOWN_MODEL } from '#core/usage/bucket.ts'
 import { providerOf } from './providers.ts'

@@ -1,6 +1,6 @@
 /** Where opencode keeps its records. */
 import { basename, isAbsolute, join } from 'node:path'
-import type { ClientHome } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { namesIn } from '#agent/clients/record-file.ts'
 
 /** One database for each channel that a build of the client is of. */

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type ClientHome, type HookChange, HookEditError, type HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { type ConfigEdit, installInto, readConfigText, uninstallFrom } from '#agent/clients/config-file.ts'
+import { type HookChange, HookEditError, type HookInstall } from '#agent/clients/hook-editor.ts'
 import type { Installed } from './plugin/installed.ts'
 
 declare const __HOLDPOINT_VERSION__: string | undefined

@@ -3,9 +3,9 @@
  * and ids do not tell the order of messages for ever, so the position of a message is the moment its file changed.
  */
 import { join } from 'node:path'
-import type { ChangedSession } from '#agent/clients/adapter.ts'
 import { idOf, isObject, type Json } from '#agent/clients/json-lines.ts'
 import { changedAt, folderChangedAt, isFolder, namesIn, readChanged, Unreadable } from '#agent/clients/record-file.ts'
+import type { ChangedSession } from '#agent/clients/usage-source.ts'
 import type { StoredMessage } from './message.ts'
 import type { Entry, Store } from './walk.ts'
 

@@ -1,6 +1,7 @@
 /** Tool calls as opencode's records have them, to be compared with what was judged. Pure; what went in or came out is left. */
-import type { SeenToolResult, SeenToolUse } from '#agent/clients/adapter.ts'
+
 import { count, idOf, isObject, type Json } from '#agent/clients/json-lines.ts'
+import type { SeenToolResult, SeenToolUse } from '#agent/clients/usage-source.ts'
 import { isCopy, type StoredMessage, type StoredTool } from './message.ts'
 import { UNJUDGED } from './plugin/installed.ts'
 import { toolUseIdOf } from './tool-use.ts'

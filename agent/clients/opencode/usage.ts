@@ -1,14 +1,5 @@
 /** Finds and reads what opencode records of its calls: in its databases, and in the files that it wrote before it had one. */
 import * as fs from 'node:fs'
-import type {
-  ChangedSession,
-  PriceRecord,
-  SeenToolResult,
-  SeenToolUse,
-  UsageReader,
-  UsageRecord,
-  UsageState,
-} from '#agent/clients/adapter.ts'
 import { changedAt, openIfThere, problemOf, type ReadProblem, readBudget } from '#agent/clients/record-file.ts'
 import {
   countUsage,
@@ -20,6 +11,15 @@ import {
   tallyFrom,
   type UsageTally,
 } from '#agent/clients/tally.ts'
+import type {
+  ChangedSession,
+  PriceRecord,
+  SeenToolResult,
+  SeenToolUse,
+  UsageReader,
+  UsageRecord,
+  UsageState,
+} from '#agent/clients/usage-source.ts'
 import type { Database } from '#agent/sqlite/database.ts'
 import { DatabaseFile } from '#agent/sqlite/database-file.ts'
 import { SqliteFailure } from '#agent/sqlite/failure.ts'

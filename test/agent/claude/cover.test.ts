@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Credential } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
+import type { Credential } from '#agent/clients/usage-source.ts'
 import { credentialIn } from '#agent/hook/credential.ts'
 
 let homeDir: string

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { HookInstall } from '#agent/clients/adapter.ts'
 import { type InspectInput, inspectSettings } from '#agent/clients/claude/inspect.ts'
 import { CLAUDE_HOOK_PATH, planInstall } from '#agent/clients/claude/settings.ts'
+import type { HookInstall } from '#agent/clients/hook-editor.ts'
 
 const REQUEST: HookInstall = {
   form: 'http',

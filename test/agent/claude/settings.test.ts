@@ -2,9 +2,10 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ClientHome, HookInstall } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { addLoopback, planInstall, planUninstall } from '#agent/clients/claude/settings.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
+import type { HookInstall } from '#agent/clients/hook-editor.ts'
 
 const REQUEST: HookInstall = {
   form: 'http',

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { HookInstall } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
 import { findStatusLine, planStatusLine, planStatusLineRemoval } from '#agent/clients/claude/statusline.ts'
 import { installStatusLine, statusLineOf, uninstallStatusLine } from '#agent/clients/claude/statusline-file.ts'
+import type { HookInstall } from '#agent/clients/hook-editor.ts'
 
 const PROGRAM = { exe: '/usr/bin/node', script: '/home/dev/.holdpoint/bin/statusline.cjs' }
 const OWN = '"/usr/bin/node" "/home/dev/.holdpoint/bin/statusline.cjs"'

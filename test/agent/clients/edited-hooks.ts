@@ -3,7 +3,9 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ClientAdapter, ClientHome, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
+import type { HookInstall } from '#agent/clients/hook-editor.ts'
 
 export type EditedHooks = {
   adapter: ClientAdapter

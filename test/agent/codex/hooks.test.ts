@@ -2,10 +2,11 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ClientHome, HookInspection, HookInstall, WhenBroken } from '#agent/clients/adapter.ts'
+import type { ClientHome } from '#agent/clients/client-home.ts'
 import { codex } from '#agent/clients/codex/codex.ts'
 import { codexHooks } from '#agent/clients/codex/hooks-file.ts'
 import { digestOf, keyOf } from '#agent/clients/codex/trust.ts'
+import type { HookInspection, HookInstall, WhenBroken } from '#agent/clients/hook-editor.ts'
 import { findOurs } from '#agent/clients/hook-lists.ts'
 
 let dir: string

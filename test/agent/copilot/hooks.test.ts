@@ -1,8 +1,9 @@
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ClientAdapter, HookInstall } from '#agent/clients/adapter.ts'
+import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { copilot as adapter } from '#agent/clients/copilot/copilot.ts'
+import type { HookInstall } from '#agent/clients/hook-editor.ts'
 import { cleanUp, describeEdits, setUp } from '../clients/edited-hooks.ts'
 
 const copilot = adapter as unknown as ClientAdapter

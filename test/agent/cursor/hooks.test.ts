@@ -1,8 +1,8 @@
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { HookInstall } from '#agent/clients/adapter.ts'
 import { cursor } from '#agent/clients/cursor/cursor.ts'
+import type { HookInstall } from '#agent/clients/hook-editor.ts'
 import { cleanUp, describeEdits, setUp } from '../clients/edited-hooks.ts'
 
 describeEdits({

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { opencodeTexts } from '#agent/build.mjs'
-import type { WhenBroken } from '#agent/clients/adapter.ts'
+import type { WhenBroken } from '#agent/clients/hook-editor.ts'
 import { pluginText } from '#agent/clients/opencode/plugin-file.ts'
 
 type Texts = { plugin: string; tried: string }

@@ -1,7 +1,7 @@
 /** Reads the records below a folder into its ledger and says when it has, for a test that kills it. */
 import { join } from 'node:path'
-import type { UsageSource } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
+import type { UsageSource } from '#agent/clients/usage-source.ts'
 import { DISK, openHome } from '#agent/home.ts'
 import { Attributor } from '#agent/usage/attribute.ts'
 import { Collector } from '#agent/usage/collect.ts'

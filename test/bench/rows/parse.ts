@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ChangedSession, UsageState } from '#agent/clients/adapter.ts'
 import { claude } from '#agent/clients/claude/claude.ts'
+import type { ChangedSession, UsageState } from '#agent/clients/usage-source.ts'
 import { root } from '#server/boot/environment.mjs'
 import { type Case, median, type Row } from '../bench.ts'
 import { temporaryFolder, withUndo } from '../undo.ts'
