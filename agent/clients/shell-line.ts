@@ -7,7 +7,9 @@
 import type { WhenBroken } from './hook-editor.ts'
 
 const PLAIN = /^[\w@%+=:,./-]+$/
-const quote = (word: string) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+/** One word of a shell's line, quoted where it must be. */
+export const shellWord = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 export type ShellLine = {
   words: readonly string[]
@@ -27,7 +29,7 @@ export function pauseLine({ words, whenBroken, passExit }: ShellLine): string {
 }
 
 /** The line for a hook that nobody waits for. */
-export const plainLine = (words: readonly string[]): string => words.map(quote).join(' ')
+export const plainLine = (words: readonly string[]): string => words.map(shellWord).join(' ')
 
 /** The words of a line up to its first operator; undefined for what is written another way than ours. */
 export function wordsOf(line: string): string[] | undefined {

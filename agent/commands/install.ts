@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { shellWord } from '#agent/clients/shell-line.ts'
 import { ensureDir, type Home, writeAtomic } from '#agent/home.ts'
 import { hookPrograms, statusLineProgram } from '#agent/hook-programs.ts'
 import type { Command } from './command.ts'
@@ -116,14 +117,13 @@ export function installPrograms(home: Home): string[] {
 
 /** The wrapper keeps the Node that installed it as a fallback: a shell without a version manager may find none. */
 function wrapperText(home: Home): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
   return [
     '#!/bin/sh',
     `: "\${HOLDPOINT_HOME:=${home.root.replace(/["$`\\]/g, '\\$&')}}"`,
     'export HOLDPOINT_HOME',
-    `node=${quoted(process.execPath)}`,
+    `node=${shellWord(process.execPath)}`,
     '[ -x "$node" ] || node=node',
-    `exec "$node" ${quoted(join(home.bin, 'holdpoint.cjs'))} "$@"`,
+    `exec "$node" ${shellWord(join(home.bin, 'holdpoint.cjs'))} "$@"`,
     '',
   ].join('\n')
 }

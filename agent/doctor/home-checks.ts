@@ -1,6 +1,8 @@
 /** This machine's own files and programs. */
+
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { shellWord } from '#agent/clients/shell-line.ts'
 import { readJson, remove, writeAtomic } from '#agent/home.ts'
 import { readTeam } from '#agent/trust/team.ts'
 import type { Check, Finding } from './finding.ts'
@@ -35,9 +37,6 @@ export const checkPrograms: Check = ({ home }) => {
   ]
 }
 
-/** Shell words: a home may have a space in its name. */
-const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)
-
 /** Files that open something to whoever reads them. */
 export const checkModes: Check = ({ home }) => {
   if (process.getuid === undefined) return []
@@ -57,7 +56,7 @@ export const checkModes: Check = ({ home }) => {
       severity: 'off',
       what: `Others can open ${open.join(', ')}.`,
       why: 'Who reads the tokens there can send events and ask the daemon in your name; who writes there can change what holds you.',
-      fix: `chmod go= ${open.map(quoted).join(' ')}`,
+      fix: `chmod go= ${open.map(shellWord).join(' ')}`,
     })
   if (foreign.length > 0)
     findings.push({
@@ -65,7 +64,7 @@ export const checkModes: Check = ({ home }) => {
       severity: 'off',
       what: `${foreign.join(', ')} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user.`,
       why: 'What another user owns is not read, so the daemon does without it.',
-      fix: `sudo chown -R "$(id -un)" ${quoted(home.root)}`,
+      fix: `sudo chown -R "$(id -un)" ${shellWord(home.root)}`,
     })
   return findings
 }
