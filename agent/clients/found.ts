@@ -13,6 +13,15 @@ export function findProgram(name: string, { env }: Pick<ClientHome, 'env'>): str
   return folders.flatMap(folder => endings.map(ending => join(folder, name + ending))).find(isProgram)
 }
 
+/** How a client's program is asked for its version. A batch file is not started without a shell. */
+export const versionCall = (exe: string): { args: string[]; shell: boolean } => ({
+  args: ['--version'],
+  shell: process.platform === 'win32' && !exe.endsWith('.exe'),
+})
+
+/** The version in what it said, e.g. `2.1.332 (Claude Code)`. */
+export const versionIn = (said: string): string | undefined => /\d+\.\d+\.\d+/.exec(said)?.[0]
+
 function isProgram(path: string): boolean {
   try {
     if (!statSync(path).isFile()) return false

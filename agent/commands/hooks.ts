@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
-import { findProgram } from '#agent/clients/found.ts'
+import { findProgram, versionCall, versionIn } from '#agent/clients/found.ts'
 import { HookEditError, type HookInspection, type HookInstall } from '#agent/clients/hook-editor.ts'
 import { readManaged } from '#agent/clients/managed.ts'
 import { MANAGED } from '#agent/clients/managed-editors.ts'
@@ -334,18 +334,18 @@ function inspect(adapter: ClientAdapter, expected: HookInstall | undefined): Hoo
   })
 }
 
-/** `claude --version` prints `2.1.332 (Claude Code)`; undefined when the program is not on the path. */
+/** Undefined when the program is not on the path. */
 function clientVersion(program: string): string | undefined {
   const exe = findProgram(program, clientHome())
   if (!exe) return undefined
-  const { stdout } = spawnSync(exe, ['--version'], {
+  const { args, shell } = versionCall(exe)
+  const { stdout } = spawnSync(exe, args, {
     encoding: 'utf8',
     timeout: 5000,
     stdio: ['ignore', 'pipe', 'ignore'],
-    // a batch file is not started without one
-    shell: process.platform === 'win32' && !exe.endsWith('.exe'),
+    shell,
   })
-  return /\d+\.\d+\.\d+/.exec(stdout ?? '')?.[0]
+  return versionIn(stdout ?? '')
 }
 
 function showCanary(terminal: Terminal, canary: CanaryResult): void {

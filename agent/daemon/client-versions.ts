@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import type { ClientHome } from '#agent/clients/client-home.ts'
-import { findProgram } from '#agent/clients/found.ts'
+import { findProgram, versionCall, versionIn } from '#agent/clients/found.ts'
 
 const ASK_MS = 5000
 const ANSWER_MAX = 4096
@@ -41,17 +41,17 @@ export class ClientVersions {
 
   private ask(client: string, exe: string, stamp: string): void {
     this.known.set(client, { stamp })
+    const { args, shell } = versionCall(exe)
     const env = { ...this.machine.clientHome.env } as NodeJS.ProcessEnv
     const options = {
       encoding: 'utf8' as const,
       timeout: ASK_MS,
       maxBuffer: ANSWER_MAX,
       env,
-      // a batch file is not started without one
-      shell: process.platform === 'win32' && !exe.endsWith('.exe'),
+      shell,
     }
-    const child = execFile(exe, ['--version'], options, (_, stdout) => {
-      const version = /\d+\.\d+\.\d+/.exec(String(stdout))?.[0]
+    const child = execFile(exe, args, options, (_, stdout) => {
+      const version = versionIn(String(stdout))
       if (version !== undefined && this.known.get(client)?.stamp === stamp) this.known.set(client, { stamp, version })
     })
     child.stdin?.end()

@@ -7,6 +7,7 @@ import type { ClientHome } from '#agent/clients/client-home.ts'
 import { readConfigText } from '#agent/clients/config-file.ts'
 import { HookEditError } from '#agent/clients/hook-editor.ts'
 import { readRegular } from '#agent/regular-file.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedClaudeSessions } from './changed-sessions.ts'
 import { accountIn, coverIn } from './cover.ts'
@@ -66,7 +67,7 @@ function hasKeyHelper(home: ClientHome, cwd: string): boolean {
 
 export const claude: ClientAdapter<ClaudeUsageState> = {
   client: 'claude-code',
-  title: 'Claude Code',
+  title: CLIENT_NAMES['claude-code'],
   lacks:
     'Claude Code records nothing of an attempt that broke off before its first whole block, nor of its own small requests (a session’s title): both count where it tells of its usage by telemetry (`holdpoint telemetry`), and nowhere else',
   program: 'claude',

@@ -1,5 +1,7 @@
 /** The Codex adapter. Its oddities, measured, are in README.md beside this file. */
+
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { trustHooks } from './app-server.ts'
 import { parseCodexHook } from './hook-event.ts'
@@ -11,7 +13,7 @@ import { changedCodexSessions, readCodexSession } from './rollout-file.ts'
 
 export const codex: ClientAdapter<CodexUsageState> = {
   client: 'codex',
-  title: 'Codex',
+  title: CLIENT_NAMES.codex,
   program: 'codex',
   forms: ['command'],
   asks: false,

@@ -1,4 +1,5 @@
 /** What we write into Codex's hooks.json, and where that lies. */
+
 import { join } from 'node:path'
 import type { ClientHome } from '#agent/clients/client-home.ts'
 import { type CommandHooks, ourWords, programWords, readCommandHooks } from '#agent/clients/command-hooks.ts'
@@ -6,6 +7,7 @@ import { type ConfigEdit, installInto, uninstallFrom } from '#agent/clients/conf
 import type { HookChange, HookInstall, HookProbe } from '#agent/clients/hook-editor.ts'
 import { type Entry, type HookLists, planEntries, planWithout } from '#agent/clients/hook-lists.ts'
 import { plainLine } from '#agent/clients/shell-line.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 
 const CLIENT = 'codex'
 export const PAUSE = 'PreToolUse'
@@ -38,7 +40,7 @@ const lists: HookLists = {
 
 export const codexHooks: CommandHooks = {
   client: CLIENT,
-  title: 'Codex',
+  title: CLIENT_NAMES.codex,
   lists,
   entryOf(event, request) {
     const isBlocking = event === PAUSE && request.whenBroken === 'block'

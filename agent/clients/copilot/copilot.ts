@@ -1,6 +1,8 @@
 /** The GitHub Copilot CLI adapter. Its oddities, measured, are in README.md beside this file. */
+
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedCopilotSessions, readCopilotSession } from './event-file.ts'
 import { type CopilotUsageState, marksOf } from './events.ts'
@@ -11,7 +13,7 @@ import { renderCopilot, renderCopilotBroken } from './render.ts'
 
 export const copilot: ClientAdapter<CopilotUsageState> = {
   client: 'copilot',
-  title: 'GitHub Copilot CLI',
+  title: CLIENT_NAMES.copilot,
   program: 'copilot',
   forms: ['command'],
   asks: false,
@@ -19,7 +21,7 @@ export const copilot: ClientAdapter<CopilotUsageState> = {
   limits: CLIENT_LIMITS.copilot,
   failsClosed: { command: 'program' },
   lacks:
-    'GitHub Copilot CLI records no attempts that failed, and up to version 1.0.92 sums at the end of a run only: nothing of a run that was cut off',
+    'Copilot CLI records no attempts that failed, and up to version 1.0.92 sums at the end of a run only: nothing of a run that was cut off',
   hookPath: '/hook/copilot',
   originFromEnv: () => ({}),
   originFromHeaders: headers => {

@@ -1,4 +1,5 @@
 /** The hook file of our own beside others in Copilot CLI's folder. */
+
 import { join } from 'node:path'
 import type { ClientHome } from '#agent/clients/client-home.ts'
 import { type CommandHooks, ourWords, programWords } from '#agent/clients/command-hooks.ts'
@@ -6,6 +7,7 @@ import { type ConfigEdit, installInto, uninstallFrom } from '#agent/clients/conf
 import type { HookChange, HookInstall } from '#agent/clients/hook-editor.ts'
 import { type Entry, type HookLists, planEntries, planWithout } from '#agent/clients/hook-lists.ts'
 import { pauseLine, plainLine } from '#agent/clients/shell-line.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 
 const CLIENT = 'copilot'
 const PAUSE = 'preToolUse'
@@ -24,7 +26,7 @@ const lists: HookLists = {
 
 export const copilotHooks: CommandHooks = {
   client: CLIENT,
-  title: 'GitHub Copilot CLI',
+  title: CLIENT_NAMES.copilot,
   lists,
   entryOf(event, request) {
     const { whenBroken } = request

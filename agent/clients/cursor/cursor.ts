@@ -1,7 +1,9 @@
 /** The Cursor adapter, built from its documents and not tried against the client: README.md beside this file. */
+
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
 import type { UsageState } from '#agent/clients/usage-source.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { parseCursorHook } from './hook-event.ts'
 import { cursorHookPath, cursorHooks, installCursor, uninstallCursor } from './hook-file.ts'
@@ -12,7 +14,7 @@ const UNREAD: UsageState = { v: 1, client: 'cursor' }
 
 export const cursor: ClientAdapter = {
   client: 'cursor',
-  title: 'Cursor',
+  title: CLIENT_NAMES.cursor,
   program: 'cursor',
   forms: ['command'],
   asks: false,

@@ -1,4 +1,5 @@
 /** What we write into Cursor's hooks.json, and where that lies. */
+
 import { join } from 'node:path'
 import type { ClientHome } from '#agent/clients/client-home.ts'
 import { type CommandHooks, ourWords, programWords } from '#agent/clients/command-hooks.ts'
@@ -6,6 +7,7 @@ import { type ConfigEdit, installInto, uninstallFrom } from '#agent/clients/conf
 import type { HookChange, HookInstall } from '#agent/clients/hook-editor.ts'
 import { type HookLists, planEntries, planWithout } from '#agent/clients/hook-lists.ts'
 import { pauseLine, plainLine } from '#agent/clients/shell-line.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 
 const CLIENT = 'cursor'
 const PAUSES: readonly string[] = ['preToolUse', 'subagentStart']
@@ -22,7 +24,7 @@ const lists: HookLists = {
 
 export const cursorHooks: CommandHooks = {
   client: CLIENT,
-  title: 'Cursor',
+  title: CLIENT_NAMES.cursor,
   lists,
   entryOf(event, request) {
     const isBlocking = PAUSES.includes(event) && request.whenBroken === 'block'

@@ -1,6 +1,8 @@
 /** The Gemini CLI adapter. Its oddities, measured, are in README.md beside this file. */
+
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
 import { probeCommandHooks } from '#agent/clients/command-hooks.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedGeminiSessions } from './changed-chats.ts'
 import { type GeminiUsageState, marksOf } from './chat.ts'
@@ -12,7 +14,7 @@ import { geminiHooks, geminiSettingsPath, installGemini, uninstallGemini } from 
 
 export const gemini: ClientAdapter<GeminiUsageState> = {
   client: 'gemini',
-  title: 'Gemini CLI',
+  title: CLIENT_NAMES.gemini,
   program: 'gemini',
   forms: ['command'],
   asks: false,

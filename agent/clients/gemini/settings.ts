@@ -1,4 +1,5 @@
 /** What we write into Gemini CLI's settings.json, and where that lies. */
+
 import { join } from 'node:path'
 import type { ClientHome } from '#agent/clients/client-home.ts'
 import { type CommandHooks, ourWords, programWords } from '#agent/clients/command-hooks.ts'
@@ -7,6 +8,7 @@ import type { HookChange, HookInstall } from '#agent/clients/hook-editor.ts'
 import { type Entry, type HookLists, planEntries, planWithout } from '#agent/clients/hook-lists.ts'
 import { withoutComments } from '#agent/clients/json-comments.ts'
 import { pauseLine, plainLine } from '#agent/clients/shell-line.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 
 const CLIENT = 'gemini'
 /** By it the client's own list of hooks that are switched off would know ours. */
@@ -25,7 +27,7 @@ const lists: HookLists = {
 
 export const geminiHooks: CommandHooks = {
   client: CLIENT,
-  title: 'Gemini CLI',
+  title: CLIENT_NAMES.gemini,
   lists,
   entryOf(event, request) {
     const { whenBroken } = request

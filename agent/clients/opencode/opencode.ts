@@ -1,5 +1,7 @@
 /** The opencode adapter. Its oddities, measured, are in README.md beside this file. */
+
 import type { ClientAdapter } from '#agent/clients/adapter.ts'
+import { CLIENT_NAMES } from '#core/client.ts'
 import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { inspectPlugin } from './inspect.ts'
 import { parseOpencodeHook } from './parse.ts'
@@ -10,7 +12,7 @@ import { changedOpencodeSessions, marksOf, type OpencodeUsageState, readOpencode
 
 export const opencode: ClientAdapter<OpencodeUsageState> = {
   client: 'opencode',
-  title: 'opencode',
+  title: CLIENT_NAMES.opencode,
   program: 'opencode',
   forms: ['plugin'],
   asks: false,
