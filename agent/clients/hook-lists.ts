@@ -22,7 +22,7 @@ export type HookLists = {
 }
 
 /** The matcher of a group that is for every tool. */
-export const EVERY = '*'
+const EVERY = '*'
 
 export type FoundEntry = { event: string; path: readonly (string | number)[]; matcher: unknown; entry: Entry }
 
@@ -31,7 +31,7 @@ export const isOurPath = (word: string): boolean =>
   /[\\/]\.holdpoint[\\/]|(?:^|[\\/])holdpoint[^\\/]*$|[\\/]bin[\\/]hook\.cjs$/.test(word)
 
 /** @throws HookEditError `unparsable` or `wrong_shape`, with line and column */
-export function readHookFile(text: string, { events, isGrouped }: HookLists): JsonNode & { kind: 'object' } {
+function readHookFile(text: string, { events, isGrouped }: HookLists): JsonNode & { kind: 'object' } {
   let root: JsonNode
   try {
     root = parseJsonText(text)

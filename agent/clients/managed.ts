@@ -6,6 +6,15 @@ import type { HookInstall } from './hook-editor.ts'
 
 export type ManagedInstall = { exe: string; program: string; whenBroken: HookInstall['whenBroken'] }
 
+/** What a managed hook is installed as: root's own program, which asks the daemon of whoever runs the client. */
+export const managedRequest = ({ exe, program, whenBroken }: ManagedInstall): HookInstall => ({
+  hookUrl: '',
+  hookToken: '',
+  hookCommand: { exe, args: [program] },
+  whenBroken,
+  form: 'command',
+})
+
 export type FoundManaged = {
   /** Our hooks stand there for every call, and nothing there or beside it takes them out. */
   whole: boolean

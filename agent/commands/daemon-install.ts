@@ -52,7 +52,7 @@ function trouble([exe, ...args]: readonly string[]): string | undefined {
 }
 
 /** Whether the daemon is installed as a service here. */
-export const isInstalled = (service: Service): boolean => {
+const isInstalled = (service: Service): boolean => {
   try {
     return readFileSync(service.file).length > 0
   } catch {
@@ -61,7 +61,7 @@ export const isInstalled = (service: Service): boolean => {
 }
 
 /** The service that is installed here, if any. */
-export function installedService(home: Home): Service | undefined {
+function installedService(home: Home): Service | undefined {
   try {
     const service = serviceHere(home)
     return isInstalled(service) ? service : undefined

@@ -60,7 +60,7 @@ export function reportedHooks(runtime: Runtime): Report['hooks'] {
 }
 
 /** By whom a rule is obeyed: by clients' hooks, by this daemon, or by nobody here. */
-export function bindingOf(runtime: Runtime, rule: ScopedRule['rule']): 'hooks' | 'obeyed' | 'idle' {
+function bindingOf(runtime: Runtime, rule: ScopedRule['rule']): 'hooks' | 'obeyed' | 'idle' {
   if (rule.action === 'model_route') return routesHere(runtime.home, runtime.rules.inForce().local.routing).binding
   if (rule.action !== 'share') return 'hooks'
   return runtime.membership && mayHoldTeam(rule) ? 'obeyed' : 'idle'

@@ -33,9 +33,9 @@ export type Service = {
   note: string
 }
 
-export const SYSTEMD_UNIT = 'holdpoint.service'
-export const LAUNCHD_LABEL = 'com.holdpoint.daemon'
-export const TASK_NAME = 'Holdpoint daemon'
+const SYSTEMD_UNIT = 'holdpoint.service'
+const LAUNCHD_LABEL = 'com.holdpoint.daemon'
+const TASK_NAME = 'Holdpoint daemon'
 
 /** Undefined for a system that none of this is for. @throws TypeError for a value that its format cannot hold */
 export function serviceFor(platform: NodeJS.Platform, input: ServiceInput): Service | undefined {

@@ -15,7 +15,7 @@ import { checkHooks, checkStatusLine } from './hook-checks.ts'
 import { checkBudgets, checkConfig, checkPrices, checkRules } from './rule-checks.ts'
 
 /** In the order in which they are worth mending: the first may be the cause of the next. */
-export const CHECKS: readonly Check[] = [
+const CHECKS: readonly Check[] = [
   checkNode,
   checkDisk,
   checkModes,

@@ -13,7 +13,7 @@ import { readNamed } from './check.ts'
 import { readChoice, readMap, required, writtenText } from './fields.ts'
 import { MAX_ROUTES, MAX_UPSTREAMS } from './limits.ts'
 
-export const ROUTING_KEYS = ['mode', 'hard_stop', 'upstreams', 'rules'] as const
+const ROUTING_KEYS = ['mode', 'hard_stop', 'upstreams', 'rules'] as const
 const RULE_KEYS = ['name', 'from', 'to', 'provider', 'when'] as const
 const UPSTREAM_KEYS = ['url', 'provider'] as const
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/

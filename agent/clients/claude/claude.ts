@@ -12,6 +12,7 @@ import { CLIENT_LIMITS } from '#core/client-limits.ts'
 import { changedClaudeSessions } from './changed-sessions.ts'
 import { accountIn, coverIn } from './cover.ts'
 import { inspectSettings, type SettingsText } from './inspect.ts'
+import { MANAGED_DIR } from './managed.ts'
 import { originFromEnv, originFromHeaders, parseClaudeHook } from './parse.ts'
 import { probeSettings } from './probe.ts'
 import { projectSettings } from './project-settings.ts'
@@ -20,8 +21,6 @@ import { CLAUDE_HOOK_PATH } from './settings.ts'
 import { installHooks, settingsPath, uninstallHooks } from './settings-file.ts'
 import { type ClaudeUsageState, marksOf } from './transcript.ts'
 import { readClaudeSession } from './transcript-file.ts'
-
-const MANAGED_DIR = '/etc/claude-code'
 
 /** Whatever cannot be read as text is left out: the client skips it as well. */
 function texts(files: string[]): SettingsText[] {

@@ -193,7 +193,12 @@ export function inspectSettings(input: InspectInput): HookInspection {
       add('off', 'hooks_disabled', `disableAllHooks in ${source.file} switches every user hook off.`, source.file)
   for (const source of managed)
     if (source.get('allowManagedHooksOnly') === true)
-      add('off', 'managed_hooks_only', `${source.file} allows managed hooks only; install them there.`, source.file)
+      add(
+        'off',
+        'managed_hooks_only',
+        `${source.file} allows managed hooks only: \`holdpoint hooks install --managed\` sets ours there.`,
+        source.file,
+      )
   const form = entry && formOf(entry)
   if (form === 'http') {
     for (const source of [user, ...projects, ...managed]) {

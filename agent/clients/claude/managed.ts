@@ -1,27 +1,22 @@
 /** Claude Code's managed settings: a file of our own among the drop-ins. Pure, but for the other managed files. */
 import { HookEditError } from '#agent/clients/hook-editor.ts'
-import type { FoundManaged, ManagedEditor, ManagedInstall } from '#agent/clients/managed.ts'
+import { type FoundManaged, type ManagedEditor, managedRequest } from '#agent/clients/managed.ts'
 import { addLoopback, coversLoopback, findOurEntries, HOOK_EVENTS, hookEntry, readSettings } from './settings.ts'
 
 type Json = Record<string, unknown>
 
-const requestOf = ({ exe, program, whenBroken }: ManagedInstall) => ({
-  hookUrl: '',
-  hookToken: '',
-  hookCommand: { exe, args: [program] },
-  whenBroken,
-  form: 'command' as const,
-})
+/** Where the machine's administrator says what holds for every user (Linux). */
+export const MANAGED_DIR = '/etc/claude-code'
 
 export const claudeManaged: ManagedEditor = {
-  file: '/etc/claude-code/managed-settings.d/holdpoint.json',
+  file: `${MANAGED_DIR}/managed-settings.d/holdpoint.json`,
   install(before, request, env) {
     if (before !== undefined && !claudeManaged.find(before))
       throw new HookEditError('wrong_shape', 'the file is there and is not ours; move it away first')
     const hooks = Object.fromEntries(
       HOOK_EVENTS.map(event => [
         event,
-        [{ ...(event === 'PreToolUse' ? { matcher: '*' } : {}), hooks: [hookEntry(event, requestOf(request))] }],
+        [{ ...(event === 'PreToolUse' ? { matcher: '*' } : {}), hooks: [hookEntry(event, managedRequest(request))] }],
       ]),
     )
     const noProxy = (name: string, other: string) => addLoopback(env[name] ?? env[other])

@@ -11,13 +11,13 @@ const quote = (path: string) => `"${path.replace(/(["$`\\])/g, process.platform 
 const OURS = /^"(?:[^"\\]|\\.)*" "(?:[^"\\]|\\.)*[\\/]bin[\\/]statusline\.cjs"(?: wrap ([A-Za-z0-9_-]+))?$/
 
 /** The command line, with the one that stood there before in it: it runs as it did, and can be put back. */
-export function statusLineCommand({ exe, script }: StatusLineProgram, wrapped: string | undefined): string {
+function statusLineCommand({ exe, script }: StatusLineProgram, wrapped: string | undefined): string {
   const own = `${quote(exe)} ${quote(script)}`
   return wrapped === undefined ? own : `${own} wrap ${Buffer.from(wrapped).toString('base64url')}`
 }
 
 /** Whether a command line is ours, of any version, and what it wraps. */
-export function readStatusLineCommand(command: unknown): { wrapped: string | undefined } | undefined {
+function readStatusLineCommand(command: unknown): { wrapped: string | undefined } | undefined {
   const found = typeof command === 'string' ? OURS.exec(command) : null
   if (!found) return undefined
   return { wrapped: found[1] === undefined ? undefined : Buffer.from(found[1], 'base64url').toString('utf8') }

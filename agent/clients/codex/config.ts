@@ -2,6 +2,18 @@
 import { parse } from 'smol-toml'
 import { isObject, type Json } from '#agent/clients/json-lines.ts'
 
+/** Where the machine's administrator says what holds for every user; Windows keeps it elsewhere. */
+export const REQUIREMENTS = '/etc/codex/requirements.toml'
+
+/** Undefined for text that is no TOML. */
+export function readToml(text: string): Json | undefined {
+  try {
+    return parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
 export type CodexConfig = {
   /** `features.hooks`; undefined where it says nothing, which is on. */
   hooks: boolean | undefined
@@ -15,12 +27,8 @@ export type CodexConfig = {
 
 /** @throws TypeError for text that is no TOML */
 export function readCodexConfig(text: string): CodexConfig {
-  let config: Json
-  try {
-    config = parse(text) as Json
-  } catch {
-    throw new TypeError('it is not valid TOML')
-  }
+  const config = readToml(text)
+  if (!config) throw new TypeError('it is not valid TOML')
   const { features, hooks, allow_managed_hooks_only: managedOnly } = config
   const table = isObject(hooks) ? hooks : {}
   const state = isObject(table.state) ? table.state : {}

@@ -7,13 +7,11 @@ import type { FoundEntry } from '#agent/clients/hook-lists.ts'
 import { isObject } from '#agent/clients/json-lines.ts'
 import { readProjectFile } from '#agent/clients/project-file.ts'
 import { readRegular } from '#agent/regular-file.ts'
-import { type CodexConfig, readCodexConfig } from './config.ts'
+import { type CodexConfig, REQUIREMENTS, readCodexConfig } from './config.ts'
 import { codexFolder, codexHooks, codexHooksPath, PAUSE } from './hooks-file.ts'
 import { trustOf } from './trust.ts'
 
 const CONFIG_MAX = 4 * 1024 * 1024
-/** Where the machine's administrator says what holds for every user; Windows keeps it elsewhere. */
-export const REQUIREMENTS = process.platform === 'win32' ? undefined : '/etc/codex/requirements.toml'
 /** Kinds of hooks that the client knows; another one makes it leave the whole file unread (measured). */
 const KINDS: readonly unknown[] = ['command', 'mcp_tool', 'prompt', 'agent']
 /** The version that was tried. */
@@ -53,9 +51,14 @@ export function inspectCodex(
     if (own?.hooks === false)
       add('off', 'hooks_disabled', `features.hooks in ${source.file} switches hooks off.`, source.file)
   }
-  const required = REQUIREMENTS === undefined ? undefined : configIn(REQUIREMENTS, add)
+  const required = process.platform === 'win32' ? undefined : configIn(REQUIREMENTS, add)
   if (required?.managedOnly)
-    add('off', 'managed_hooks_only', `${REQUIREMENTS} allows managed hooks only; install them there.`, REQUIREMENTS)
+    add(
+      'off',
+      'managed_hooks_only',
+      `${REQUIREMENTS} allows managed hooks only: \`holdpoint hooks install --managed\` sets ours there.`,
+      REQUIREMENTS,
+    )
   if (version !== undefined && isBefore(version, TRIED))
     add('risk', 'client_untested', `Codex ${version} is older than any version these hooks were tried with.`)
   const { whenBroken, outdated } = judged

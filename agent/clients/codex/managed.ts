@@ -1,11 +1,11 @@
 /** Codex's requirements for every user: a block of our own at the end of a file that may hold an administrator's. Pure. */
 
-import { parse } from 'smol-toml'
 import { ourWords } from '#agent/clients/command-hooks.ts'
 import { HookEditError } from '#agent/clients/hook-editor.ts'
-import { isObject, type Json } from '#agent/clients/json-lines.ts'
-import type { ManagedEditor, ManagedInstall } from '#agent/clients/managed.ts'
+import { isObject } from '#agent/clients/json-lines.ts'
+import { type ManagedEditor, type ManagedInstall, managedRequest } from '#agent/clients/managed.ts'
 import { MANAGED_PROGRAM } from '#agent/hook/home-place.ts'
+import { REQUIREMENTS, readToml } from './config.ts'
 import { codexHooks } from './hooks-file.ts'
 
 const BEGIN =
@@ -15,13 +15,7 @@ const BLOCK = new RegExp(`\\n*^${BEGIN.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$[
 const { events } = codexHooks.lists
 
 function blockOf(request: ManagedInstall, withFeatures: boolean): string {
-  const wanted = {
-    hookUrl: '',
-    hookToken: '',
-    hookCommand: { exe: request.exe, args: [request.program] },
-    whenBroken: request.whenBroken,
-    form: 'command' as const,
-  }
+  const wanted = managedRequest(request)
   const hooks = events.map(event => {
     const entry = codexHooks.entryOf(event, wanted)
     return [
@@ -44,19 +38,11 @@ function blockOf(request: ManagedInstall, withFeatures: boolean): string {
   ].join('\n')
 }
 
-function read(text: string): Json | undefined {
-  try {
-    return parse(text) as Json
-  } catch {
-    return undefined
-  }
-}
-
 export const codexManaged: ManagedEditor = {
-  file: '/etc/codex/requirements.toml',
+  file: REQUIREMENTS,
   install(before, request) {
     const others = (before ?? '').replace(BLOCK, '\n').replace(/^\n+$/, '')
-    const found = read(others)
+    const found = readToml(others)
     const refuse = (why: string): never => {
       throw new HookEditError(
         'wrong_shape',
@@ -69,7 +55,7 @@ export const codexManaged: ManagedEditor = {
     if (found.features !== undefined && isOn !== true)
       return refuse('the file has a table [features] in which hooks = true does not stand')
     const text = `${others.trimEnd()}${others.trim() === '' ? '' : '\n\n'}${blockOf(request, isOn !== true)}`
-    if (!read(text)) return refuse('the file cannot be added to')
+    if (!readToml(text)) return refuse('the file cannot be added to')
     if (text === before) return { text, changes: [] }
     const was = before !== undefined && BLOCK.test(before)
     return { text, changes: [was ? 'updated the hooks of every user' : 'set the hooks for every user'] }
@@ -80,7 +66,7 @@ export const codexManaged: ManagedEditor = {
     return { text: left.trim() === '' ? undefined : left, changes: ['removed the hooks of every user'] }
   },
   find(text) {
-    const config = read(text)
+    const config = readToml(text)
     const table = config && isObject(config.hooks) ? config.hooks : {}
     const lines = (event: string): unknown[] =>
       (Array.isArray(table[event]) ? (table[event] as unknown[]) : []).flatMap(group =>

@@ -3,19 +3,18 @@
 import { ourWords } from '#agent/clients/command-hooks.ts'
 import { HookEditError } from '#agent/clients/hook-editor.ts'
 import { findOurs, planEntries } from '#agent/clients/hook-lists.ts'
-import type { ManagedEditor } from '#agent/clients/managed.ts'
+import { type ManagedEditor, managedRequest } from '#agent/clients/managed.ts'
 import { copilotHooks } from './hook-file.ts'
 
 const { lists, lineOf } = copilotHooks
 
 export const copilotManaged: ManagedEditor = {
   file: '/etc/github-copilot/policy.d/holdpoint.json',
-  install(before, { exe, program, whenBroken }) {
+  install(before, request) {
     if (before !== undefined && !copilotManaged.find(before))
       throw new HookEditError('wrong_shape', 'the file is there and is not ours; move it away first')
-    const hookCommand = { exe, args: [program] }
-    const request = { hookUrl: '', hookToken: '', hookCommand, whenBroken, form: 'command' as const }
-    const { text } = planEntries(undefined, lists, event => copilotHooks.entryOf(event, request))
+    const wanted = managedRequest(request)
+    const { text } = planEntries(undefined, lists, event => copilotHooks.entryOf(event, wanted))
     if (text === before) return { text, changes: [] }
     return {
       text,

@@ -45,7 +45,7 @@ export type FoundPlugin = {
 }
 
 /** What a file of ours holds; undefined for one that is not. */
-export function readPlugin(text: string): FoundPlugin | undefined {
+function readPlugin(text: string): FoundPlugin | undefined {
   if (!text.startsWith(`${MARK} `)) return undefined
   const [first = '', , digest] = FIRST_LINE.exec(text) ?? []
   const rest = text.slice(first.length)
