@@ -67,17 +67,27 @@ export class Outbox {
   }
 }
 
-/** Takes in what proxies have left, oldest first. A crash between taking and deleting meets its own keys. */
-export function takeOutbox(home: Home, telemetry: Telemetry): void {
+/**
+ * Takes in what proxies have left, oldest first. A crash between taking and deleting meets its own keys. What cannot be read is
+ * left there, and the answer says so.
+ */
+export function takeOutbox(home: Home, telemetry: Telemetry): string | undefined {
+  let problem: string | undefined
   let names: string[]
   try {
     names = readdirSync(folderOf(home)).filter(name => NAME.test(name))
-  } catch {
-    return
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? undefined : `what the proxy has left cannot be read: ${message}`
   }
   for (const name of names.sort()) {
     const path = join(folderOf(home), name)
-    const lines = (readText(path, FILE_MAX) ?? '').split('\n').filter(line => line !== '')
+    const text = readText(path, FILE_MAX)
+    if (text === undefined) {
+      problem = `what the proxy has left cannot be read: ${path}`
+      continue
+    }
+    const lines = text.split('\n').filter(line => line !== '')
     const calls = lines.flatMap(line => {
       const read = ObservedCall.safeParse(parsed(line))
       return read.success ? [read.data] : []
@@ -85,6 +95,7 @@ export function takeOutbox(home: Home, telemetry: Telemetry): void {
     telemetry.take(calls, { rejected: lines.length - calls.length })
     remove(path)
   }
+  return problem
 }
 
 function parsed(line: string): unknown {

@@ -214,11 +214,11 @@ export class Usage {
       try {
         this.lock()
         await this.collector.run()
-        takeOutbox(this.runtime.home, this.telemetry)
+        const left = takeOutbox(this.runtime.home, this.telemetry)
         await this.telemetry.settle()
         await this.budgets.count()
         this.unread.forget()
-        this.problem = undefined
+        this.problem = left
       } catch (error) {
         this.problem = (error as Error).message
         this.runtime.log(`the usage ledger: ${this.problem}`)
