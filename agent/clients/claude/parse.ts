@@ -12,6 +12,7 @@ import {
   requiredId,
   some,
 } from '#agent/clients/hook-body.ts'
+import { namedEvent } from '#agent/clients/named-event.ts'
 
 /** The subagent tool is `Agent` in hooks; older versions and models call it `Task`. */
 const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(['Agent', 'Task'])
@@ -26,6 +27,7 @@ function readEvent(fields: Fields, nowMs: number, origin: HookOrigin): HookEvent
       transcriptPath: optional(fields, 'transcript_path', PATH_MAX),
       agentId: optionalId(fields, 'agent_id'),
       agentType: optional(fields, 'agent_type'),
+      model: name === 'SessionStart' ? optional(fields, 'model') : undefined,
       entrypoint: origin.entrypoint,
       attended: origin.attended,
     }),
@@ -34,37 +36,11 @@ function readEvent(fields: Fields, nowMs: number, origin: HookOrigin): HookEvent
     toolName: required(fields, 'tool_name'),
     ...some({ toolUseId: optionalId(fields, 'tool_use_id') }),
   })
-  switch (name) {
-    case 'PreToolUse': {
-      const call = tool()
-      const startsSubagent = SUBAGENT_TOOLS.has(call.toolName)
-      const subagentModel = startsSubagent ? inputText(fields.tool_input, 'model') : undefined
-      return { ...base, kind: 'tool_call', ...call, startsSubagent, ...some({ subagentModel }) }
-    }
-    case 'PermissionRequest':
-      return { ...base, kind: 'permission_prompt', ...tool() }
-    case 'PostToolUse':
-      return { ...base, kind: 'tool_done', ...tool(), ok: true }
-    case 'PostToolUseFailure':
-      return { ...base, kind: 'tool_done', ...tool(), ok: false }
-    case 'SessionStart': {
-      const source = optional(fields, 'source') ?? 'unknown'
-      return { ...base, kind: 'session_start', source, ...some({ model: optional(fields, 'model') }) }
-    }
-    case 'SessionEnd':
-      return { ...base, kind: 'session_end', reason: optional(fields, 'reason') ?? 'unknown' }
-    case 'UserPromptSubmit':
-      return { ...base, kind: 'prompt' }
-    case 'Stop':
-    case 'StopFailure':
-      return { ...base, kind: 'turn_end' }
-    case 'SubagentStart':
-      return { ...base, kind: 'subagent_start' }
-    case 'SubagentStop':
-      return { ...base, kind: 'subagent_end' }
-    default:
-      return { ...base, kind: 'other', name }
-  }
+  if (name !== 'PreToolUse') return namedEvent(name, base, tool, fields)
+  const call = tool()
+  const startsSubagent = SUBAGENT_TOOLS.has(call.toolName)
+  const subagentModel = startsSubagent ? inputText(fields.tool_input, 'model') : undefined
+  return { ...base, kind: 'tool_call', ...call, startsSubagent, ...some({ subagentModel }) }
 }
 
 /**

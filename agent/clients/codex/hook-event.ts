@@ -11,6 +11,7 @@ import {
   requiredId,
   some,
 } from '#agent/clients/hook-body.ts'
+import { namedEvent } from '#agent/clients/named-event.ts'
 
 /** `spawn_agent`, `collaborationspawn_agent` (a namespace glued on), and the tool that starts one for each row of a file. */
 const SUBAGENT_TOOL = /spawn_agents?(?:_on_csv)?$/
@@ -39,39 +40,18 @@ function readEvent(fields: Fields, nowMs: number): HookEvent {
       ...(typeof id === 'string' && CALL_ID.test(id) ? { toolUseId: id } : {}),
     }
   }
-  switch (name) {
-    case 'PreToolUse': {
-      const call = tool()
-      const startsSubagent = SUBAGENT_TOOL.test(call.toolName)
-      const subagentModel = startsSubagent ? inputText(fields.tool_input, 'model') : undefined
-      const isNested = NESTED.test(call.toolUseId ?? '')
-      return {
-        ...base,
-        kind: 'tool_call',
-        ...call,
-        startsSubagent,
-        ...(isNested ? { isNested } : {}),
-        ...some({ subagentModel }),
-      }
-    }
-    case 'PermissionRequest':
-      return { ...base, kind: 'permission_prompt', ...tool() }
-    case 'PostToolUse':
-      return { ...base, kind: 'tool_done', ...tool(), ok: true }
-    case 'SessionStart':
-      return { ...base, kind: 'session_start', source: optional(fields, 'source') ?? 'unknown' }
-    case 'SessionEnd':
-      return { ...base, kind: 'session_end', reason: optional(fields, 'reason') ?? 'unknown' }
-    case 'UserPromptSubmit':
-      return { ...base, kind: 'prompt' }
-    case 'Stop':
-      return { ...base, kind: 'turn_end' }
-    case 'SubagentStart':
-      return { ...base, kind: 'subagent_start' }
-    case 'SubagentStop':
-      return { ...base, kind: 'subagent_end' }
-    default:
-      return { ...base, kind: 'other', name }
+  if (name !== 'PreToolUse') return namedEvent(name, base, tool, fields)
+  const call = tool()
+  const startsSubagent = SUBAGENT_TOOL.test(call.toolName)
+  const subagentModel = startsSubagent ? inputText(fields.tool_input, 'model') : undefined
+  const isNested = NESTED.test(call.toolUseId ?? '')
+  return {
+    ...base,
+    kind: 'tool_call',
+    ...call,
+    startsSubagent,
+    ...(isNested ? { isNested } : {}),
+    ...some({ subagentModel }),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   requiredId,
   some,
 } from '#agent/clients/hook-body.ts'
+import { namedEvent } from '#agent/clients/named-event.ts'
 import { providerOf } from './providers.ts'
 import { toolUseIdOf } from './tool-use.ts'
 
@@ -37,31 +38,9 @@ function readEvent(fields: Fields, nowMs: number): HookEvent {
     const id = optional(fields, 'tool_use_id')
     return { toolName: required(fields, 'tool_name'), ...some({ toolUseId: id && toolUseIdOf(id) }) }
   }
-  switch (name) {
-    case 'PreToolUse': {
-      const call = tool()
-      const startsSubagent = call.toolName === SUBAGENT_TOOL
-      const subagentModel = startsSubagent ? optional(fields, 'subagent_model') : undefined
-      return { ...base, kind: 'tool_call', ...call, startsSubagent, ...some({ subagentModel }) }
-    }
-    case 'PermissionRequest':
-      return { ...base, kind: 'permission_prompt', ...tool() }
-    case 'PostToolUse':
-      return { ...base, kind: 'tool_done', ...tool(), ok: true }
-    case 'SessionStart':
-      return { ...base, kind: 'session_start', source: optional(fields, 'source') ?? 'unknown' }
-    case 'SessionEnd':
-      return { ...base, kind: 'session_end', reason: optional(fields, 'reason') ?? 'unknown' }
-    case 'UserPromptSubmit':
-      return { ...base, kind: 'prompt' }
-    case 'Stop':
-    case 'StopFailure':
-      return { ...base, kind: 'turn_end' }
-    case 'SubagentStart':
-      return { ...base, kind: 'subagent_start' }
-    case 'SubagentStop':
-      return { ...base, kind: 'subagent_end' }
-    default:
-      return { ...base, kind: 'other', name }
-  }
+  if (name !== 'PreToolUse') return namedEvent(name, base, tool, fields)
+  const call = tool()
+  const startsSubagent = call.toolName === SUBAGENT_TOOL
+  const subagentModel = startsSubagent ? optional(fields, 'subagent_model') : undefined
+  return { ...base, kind: 'tool_call', ...call, startsSubagent, ...some({ subagentModel }) }
 }
