@@ -3,14 +3,12 @@
  * shows must be the same. Where both of them ask something of core, that has tests of its own.
  */
 import { fromUtf8, utf8 } from '#core/bytes.ts'
-import { utcDay } from '#core/day.ts'
 import { formatDecimal, parseDecimal } from '#core/decimal.ts'
 import { isAppError } from '#core/error.ts'
 import { canonicalJson } from '#core/json.ts'
 import { describeAllocation } from '#core/spend/allocate.ts'
 import { drawMonth, linesOf, type MonthDrawn } from '#core/spend/draw.ts'
-import { type ExchangeRates, ratesSince, rateUsed } from '#core/spend/exchange.ts'
-import type { Dimension } from '#core/spend/group.ts'
+import { rateUsed } from '#core/spend/exchange.ts'
 import {
   adjustmentsOf,
   type ClosedStatement,
@@ -21,16 +19,14 @@ import {
   totalsOf,
 } from '#core/spend/statement.ts'
 import type { DatedRow } from '#core/spend/statement-lines.ts'
-import { NO_RENAMES, renamedTags } from '#core/usage/renames.ts'
+import type { RenameMap } from '#core/usage/renames.ts'
 import type { Tx } from '#server/db.ts'
 import { reconciliationLines } from '#server/features/invoice/spread.ts'
-import { type Period, periodBetween, readPeriod } from '#server/features/spend/period.ts'
 import { renamesAt, renamesInForce } from '#server/features/spend/renames.ts'
-import { sumUsage } from '#server/features/spend/sums.ts'
 import type { ClosedBill, DraftBill, Hinder } from '#server/features/statement/bill.ts'
 import type { BookTenant } from '#server/features/statement/book.ts'
 import { takersOf } from '#server/features/statement/drawn.ts'
-import { type BookMonth, nextMonth, statementMonths, wholeMonths } from '#server/features/statement/months.ts'
+import { type BookMonth, rowsByMonth, statementMonths } from '#server/features/statement/months.ts'
 import type { MonthRow, StatementDetail, StatementRow } from '#server/features/statement/read.ts'
 import { type StatementSetting, statementSetting } from '#server/features/statement/setting.ts'
 import { crypto } from '#server/keys/crypto.ts'
@@ -78,7 +74,11 @@ export async function slowBook(tx: Tx, orgId: string, now: Date): Promise<Book> 
   const setting = await statementSetting(tx, orgId)
   const months = await statementMonths(tx, orgId, zone, setting, now)
   const closed = await closedStatements(tx, orgId)
-  const rows = await rowsByMonth(tx, orgId, zone, months, setting.rates)
+  const inForce = await renamesInForce(tx, orgId)
+  const settled = new Map<string, RenameMap>()
+  for (const month of months) settled.set(month.month, await renamesOf(tx, orgId, month))
+  const renames = (month: string | undefined) => (month === undefined ? inForce : settled.get(month)!)
+  const rows = await rowsByMonth(tx, orgId, zone, months, setting.rates, renames)
   const named = await tx.tenant.findMany({ where: { orgId }, orderBy: { key: 'asc' } })
   const known = [...setting.listed, ...named.map(({ key }) => key)]
   const drawn: DrawnMonth[] = []
@@ -246,57 +246,6 @@ function ratesOf({ setting }: Book, { start, end, currency }: BookMonth): Statem
       }
     })
   return [...new Map(used.map(entry => [entry.from, entry])).values()].sort((a, b) => (a.from < b.from ? -1 : 1))
-}
-
-/**
- * Each month's usage by everything that a line names, read from one moment of the ledger where their ends are those of the zone's
- * months: one question, whatever their number. A row's `day` is a UTC day of the exchange rate that it is converted at.
- */
-async function rowsByMonth(
-  tx: Tx,
-  orgId: string,
-  zone: string,
-  months: readonly BookMonth[],
-  exchange: ExchangeRates,
-): Promise<Map<string, DatedRow[]>> {
-  const keys = new Set(['tenant', 'project', ...months.flatMap(({ rules }) => rules.map(({ key }) => key))])
-  keys.delete('')
-  const by: Dimension[] = [...[...keys].map((key): Dimension => `tag:${key}`), 'provider', 'model']
-  const currencies = [...new Set(months.map(({ currency }) => currency))]
-  const sums = async (period: Period, step?: 'month') => {
-    const [first, last] = [period.from.getTime(), period.to.getTime() - 1].map(utcDay) as [string, string]
-    const days = currencies.flatMap(currency => ratesSince(exchange, currency, first).map(({ from }) => from))
-    const rateDays = [...new Set(days)].filter(day => day > first && day <= last).sort()
-    const rows = await sumUsage(tx, orgId, { period, by, rateDays, renames: NO_RENAMES, ...(step ? { step } : {}) })
-    return rows.map(({ rateDay, ...row }) => ({ start: row.day, row: { ...row, day: rateDay ?? first } }))
-  }
-  const rows = new Map<string, DatedRow[]>(months.map(({ month }) => [month, []]))
-  const isWhole = await wholeMonths(tx, zone, months)
-  const run = months.filter(({ month }) => isWhole.has(month))
-  if (run.length > 0) {
-    const [first, last] = [run[0]!.month, run.at(-1)!.month]
-    const period = await readPeriod(tx, zone, { from: `${first}-01`, to: `${nextMonth(last)}-01` })
-    for (const { start, row } of await sums(period, 'month')) {
-      const month = start!.slice(0, 7)
-      if (isWhole.has(month)) rows.get(month)!.push(row)
-    }
-  }
-  for (const { month, start, end } of months.filter(one => !isWhole.has(one.month))) {
-    const found = await sums(await periodBetween(tx, zone, { from: start, to: end }))
-    rows.set(
-      month,
-      found.map(({ row }) => row),
-    )
-  }
-  for (const { month, settled, start } of months) {
-    const map = await renamesOf(tx, orgId, { month, settled })
-    const from = utcDay(start.getTime())
-    rows.set(
-      month,
-      rows.get(month)!.map(row => ({ ...row, day: [from, row.day].sort()[1]!, tags: renamedTags(map, row.tags) })),
-    )
-  }
-  return rows
 }
 
 /** A tenant's statement of a month out of the book; undefined where there is none and none will be. */
