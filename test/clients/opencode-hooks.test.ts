@@ -1,8 +1,10 @@
 /** The module in the real opencode, against the built connector and its daemon. */
+
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { UNJUDGED } from '#agent/clients/opencode/plugin/installed.ts'
+import type { Entry } from '#agent/daemon/entry.ts'
 import { CommandMachine } from '#test/agent/commands/machine.ts'
 import { type Bench, put, readIfThere, type StubRequest, type StubTool, startBench, until } from './bench.ts'
 import {
@@ -59,14 +61,13 @@ function given(requests: StubRequest[]): string[] {
   return [...new Set(said.flat())]
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: entries of many kinds
-const journal = (kind: string): any[] =>
+const journal = <Kind extends Entry['kind']>(kind: Kind) =>
   readdirSync(machine.home.journal).flatMap(name =>
     readFileSync(join(machine.home.journal, name), 'utf8')
       .split('\n')
       .filter(Boolean)
-      .map(line => JSON.parse(line))
-      .filter(entry => entry.kind === kind),
+      .map(line => JSON.parse(line) as Entry)
+      .filter((entry): entry is Extract<Entry, { kind: Kind }> => entry.kind === kind),
   )
 
 /** A run in which the daemon had its two seconds for each call: a machine that gives it less is tried again. */
@@ -116,7 +117,7 @@ test('a crossing refuses the call, a subagent’s as well, and the model reads w
   ])
   expect(words.filter(text => text.includes('spend-limit'))).toHaveLength(2)
   const decisions = journal('decision').slice(from)
-  expect(decisions.map(({ rules: [rule], did }) => [rule.key, did])).toEqual([
+  expect(decisions.map(({ rules: [rule], did }) => [rule!.key, did])).toEqual([
     ['big-subagents', 'refused'],
     ['spend-limit', 'refused'],
     ['spend-limit', 'refused'],

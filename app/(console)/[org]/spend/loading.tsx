@@ -1,6 +1,17 @@
 import { Skeleton, SkeletonRows, SkeletonTile } from '#app/_ui/skeleton.tsx'
 import { StatTiles } from '#app/_ui/stat-tile.tsx'
 
+/** About as wide as their words. */
+const TAB_WIDTHS = {
+  chargeback: 'w-20',
+  budgets: 'w-14',
+  statements: 'w-20',
+  invoices: 'w-16',
+  rates: 'w-12',
+  currency: 'w-16',
+  attribution: 'w-20',
+}
+
 /** The shape of a page of spend while its sums are made. */
 export default function Loading() {
   return (
@@ -11,9 +22,8 @@ export default function Loading() {
         <Skeleton className="w-full max-w-xl" />
       </div>
       <div className="mb-4 flex gap-5 overflow-hidden border-b pb-2.5">
-        {['w-20', 'w-14', 'w-20', 'w-16', 'w-12', 'w-16', 'w-20'].map((width, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: places of tabs, which never move
-          <Skeleton key={at} className={`${width} shrink-0`} />
+        {Object.entries(TAB_WIDTHS).map(([tab, width]) => (
+          <Skeleton key={tab} className={`${width} shrink-0`} />
         ))}
       </div>
       <div className="grid gap-4">
